@@ -40,7 +40,7 @@ function describeGeneration(one: Generation): string {
     ...(one.project === undefined ? [] : [describeProject(one.project)]),
     ...(one.scope === undefined
       ? []
-      : [`under ${one.scope} with body ${one.body}, resolution ${one.resolution ?? 'not reported'}`]),
+      : [`under ${one.scope} with body ${one.body}, ending ${one.ending ?? 'not reported'}`]),
     `used ${promptTokens} in (${cachedTokens} cached, ${cacheWriteTokens} written, ${cacheWrite1hTokens} written for 1 h, ${imageTokens} image), ${completionTokens} out (${reasoningTokens} reasoning)`,
     `held at ${encodePrices(one.holdPrices)}, finished at ${one.eventPrices ? encodePrices(one.eventPrices) : 'no prices'}`,
   ].join('; ');

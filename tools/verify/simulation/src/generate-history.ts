@@ -1,6 +1,6 @@
 import { DAY_MS, type Prices, type TokenPrices, type Usage } from '@gateway/base';
 import { seededRandom, type SeededRandom } from '@gateway/test-support';
-import type { ClaimResolution } from '@gateway/billing-ledger/testing';
+import type { ClaimEnding } from '@gateway/billing-ledger/testing';
 import {
   CLAIM_RETENTION_MS,
   LEASE_MS,
@@ -25,7 +25,7 @@ const NOON = Date.UTC(2026, 10, 21, 12);
 /** The last seconds of a day and a month. */
 const BEFORE_MIDNIGHT = Date.UTC(2026, 10, 30, 23, 59, 50);
 const MAX_LIFETIME_MS = 60_000;
-const RESOLUTIONS: readonly (ClaimResolution | undefined)[] = [
+const ENDINGS: readonly (ClaimEnding | undefined)[] = [
   ...(['completed', 'completed', 'completed', 'failed', 'cancelled', 'unknown'] as const),
   undefined,
 ];
@@ -172,7 +172,7 @@ function generation(
     lifetimeMs: random.integer(1, MAX_LIFETIME_MS / 100) * 100 + index,
     scope,
     body: random.chance(0.95) ? 1 : 2,
-    resolution: scope ? random.pick(RESOLUTIONS) : undefined,
+    ending: scope ? random.pick(ENDINGS) : undefined,
   };
 }
 

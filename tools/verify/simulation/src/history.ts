@@ -1,5 +1,5 @@
 import { DAY_MS, type Prices, type Usage } from '@gateway/base';
-import type { ClaimResolution } from '@gateway/billing-ledger/testing';
+import type { ClaimEnding } from '@gateway/billing-ledger/testing';
 
 /**
  * A history of the money path as plain data: calls, their order, their ledger and
@@ -39,8 +39,8 @@ export interface Generation {
   readonly lifetimeMs: number;
   readonly scope: string | undefined;
   readonly body: number;
-  /** The resolution in its event; absent: none reported. */
-  readonly resolution: ClaimResolution | undefined;
+  /** The ending in its event; absent: none reported. */
+  readonly ending: ClaimEnding | undefined;
 }
 
 export interface ProjectBudgets {

@@ -357,12 +357,7 @@ function settle(draft: Draft, one: Generation, now: number): string {
   const prices = known?.prices ?? one.eventPrices;
   if (known?.state === 'abandoned' || !prices) return `${id} rejected`;
   const cost = costOf(one.usage, prices);
-  const isWaived = settleClaim(
-    draft.claims,
-    one,
-    one.resolution === undefined ? known?.scope : one.scope,
-    now,
-  );
+  const isWaived = settleClaim(draft.claims, one, one.ending === undefined ? known?.scope : one.scope, now);
   const released = known?.state === 'held' ? known.amount : 0n;
   const reachable = availableOf(draft, organization) + released;
   const owed = isWaived ? 0n : cost;

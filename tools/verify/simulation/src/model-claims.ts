@@ -16,14 +16,14 @@ type Claims = Map<string, Claim>;
 /** Returns whether nothing is owed, because another generation completed the key. */
 export function settleClaim(
   claims: Claims,
-  { id, resolution }: Generation,
+  { id, ending }: Generation,
   scope: string | undefined,
   now: number,
 ): boolean {
   const known = scope === undefined ? undefined : claims.get(scope);
   if (scope === undefined || !known?.claimants.includes(id)) return false;
   if (known.state === 'completed') return known.generation !== id;
-  if (resolution === 'completed') {
+  if (ending === 'completed') {
     const retainedUntil = now + CLAIM_RETENTION_MS;
     claims.set(scope, { ...known, state: 'completed', generation: id, retainedUntil });
   } else if (known.state === 'running' && known.generation === id) {

@@ -212,12 +212,12 @@ function finishedOf(one: Generation): FinishedGeneration {
     usage: one.usage,
     prices: one.eventPrices,
     idempotentOutcome:
-      one.scope === undefined || one.resolution === undefined
+      one.scope === undefined || one.ending === undefined
         ? undefined
         : {
             scope: one.scope,
-            resolution: one.resolution,
-            response: one.resolution === 'completed' ? { encrypted: Buffer.from(one.id) } : undefined,
+            ending: one.ending,
+            response: one.ending === 'completed' ? { encrypted: Buffer.from(one.id) } : undefined,
           },
   };
 }

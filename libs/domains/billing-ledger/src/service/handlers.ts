@@ -5,14 +5,14 @@ import { createResponseKey } from '@gateway/events';
 import { actorOf, type RpcHandlers } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
 import type { ClaimStore, LedgerStore } from '../core/ports';
-import { RESOLUTION_RULES, type ResolutionRule } from '../core/idempotency/resolutions';
+import { ENDING_RULES, type EndingRule } from '../core/idempotency/endings';
 import { SETTLING_LEASE_MS } from '../core/limits';
 import { addCredit } from './add-credit';
 import type { ExtensionBatcher } from './extension-batcher';
 import type { HoldBatcher } from './hold-batcher';
 import {
   parseClaimRef,
-  parseResolution,
+  parseEnding,
   parseFinished,
   parseHoldRef,
   parseIdentifier,
@@ -140,10 +140,10 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
       const resolved = parseRequest(() =>
         parseItems('resolved_claims', request.resolvedClaims).map(({ claim, resolution }) => ({
           claim: parseClaimRef(claim),
-          rule: RESOLUTION_RULES[parseResolution(resolution)].whenReported,
+          rule: ENDING_RULES[parseEnding(resolution)].whenReported,
         })),
       );
-      const claimsWith = (rule: ResolutionRule['whenReported']) =>
+      const claimsWith = (rule: EndingRule['whenReported']) =>
         resolved.filter((each) => each.rule === rule).map(({ claim }) => claim);
       await Promise.all([
         claims.releaseClaims(claimsWith('free')),

@@ -1,5 +1,5 @@
 import { GenerationFinished } from '@gateway/contracts/events';
-import { parseResolution, parseFinished } from './messages';
+import { parseEnding, parseFinished } from './messages';
 
 /** An enum value of a later version of the contract. */
 const UNKNOWN = Number(1_000);
@@ -21,13 +21,13 @@ const finished = (responseJson?: Buffer) =>
   );
 
 describe('a message of a later version', () => {
-  it('is settled; an unknown resolution counts as completed if there is a response, else as failed', () => {
-    expect(parseFinished(finished(Buffer.from('{}'))).idempotentOutcome?.resolution).toBe('completed');
-    expect(parseFinished(finished()).idempotentOutcome?.resolution).toBe('failed');
+  it('is settled; an unknown ending counts as completed if there is a response, else as failed', () => {
+    expect(parseFinished(finished(Buffer.from('{}'))).idempotentOutcome?.ending).toBe('completed');
+    expect(parseFinished(finished()).idempotentOutcome?.ending).toBe('failed');
     expect(parseFinished(finished()).usage).toMatchObject({ promptTokens: 3 });
   });
 
-  it('is refused if it only reports an unknown resolution', () => {
-    expect(() => parseResolution(UNKNOWN)).toThrow('no known resolution');
+  it('is refused if it only reports an unknown ending', () => {
+    expect(() => parseEnding(UNKNOWN)).toThrow('no known ending');
   });
 });

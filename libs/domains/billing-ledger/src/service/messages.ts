@@ -28,7 +28,7 @@ import {
   type Prices as PricesMessage,
 } from '@gateway/contracts/common';
 import {
-  IdempotentEnding as ResolutionMessage,
+  IdempotentEnding as EndingMessage,
   type GenerationFinished,
   type IdempotentOutcome as IdempotentOutcomeMessage,
 } from '@gateway/contracts/events';
@@ -37,7 +37,7 @@ import { remainderOf, type Balance } from '../core/credit/balance';
 import type { HoldOutcome, HoldRef, HoldRequest, RunAccount } from '../core/credit/hold';
 import type { ClaimRef } from '../core/idempotency/claim';
 import type { IdempotentOutcome } from '../core/idempotency/batch-claims';
-import type { ClaimResolution } from '../core/idempotency/resolutions';
+import type { ClaimEnding } from '../core/idempotency/endings';
 import {
   MAX_AMOUNT_NANO_USD,
   MAX_CLAIM_LEASE_MS,
@@ -60,12 +60,12 @@ const OWNERS: Readonly<Record<BudgetScope, (hold: Hold) => string | undefined>> 
   organization: () => '',
 };
 
-const RESOLUTIONS: ReadonlyMap<ResolutionMessage, ClaimResolution> = new Map([
-  [ResolutionMessage.IDEMPOTENT_ENDING_REFUSED, 'refused'],
-  [ResolutionMessage.IDEMPOTENT_ENDING_COMPLETED, 'completed'],
-  [ResolutionMessage.IDEMPOTENT_ENDING_FAILED, 'failed'],
-  [ResolutionMessage.IDEMPOTENT_ENDING_CANCELLED, 'cancelled'],
-  [ResolutionMessage.IDEMPOTENT_ENDING_UNKNOWN, 'unknown'],
+const ENDINGS: ReadonlyMap<EndingMessage, ClaimEnding> = new Map([
+  [EndingMessage.IDEMPOTENT_ENDING_REFUSED, 'refused'],
+  [EndingMessage.IDEMPOTENT_ENDING_COMPLETED, 'completed'],
+  [EndingMessage.IDEMPOTENT_ENDING_FAILED, 'failed'],
+  [EndingMessage.IDEMPOTENT_ENDING_CANCELLED, 'cancelled'],
+  [EndingMessage.IDEMPOTENT_ENDING_UNKNOWN, 'unknown'],
 ]);
 
 /** Printable ASCII without spaces, as in every id of the gateway. */
@@ -183,21 +183,21 @@ export function parseFinished(finished: GenerationFinished): FinishedGeneration 
   };
 }
 
-/** Events without a known resolution: completed if they have a response, else failed. */
+/** Events without a known ending: completed if they have a response, else failed. */
 function parseIdempotentOutcome(generationId: string, outcome: IdempotentOutcomeMessage): IdempotentOutcome {
   const scope = parseIdentifier('idempotent_outcome.scope', outcome.scope);
   const response = encryptedResponseOf({ scope, generationId }, outcome);
   return {
     scope,
-    resolution: RESOLUTIONS.get(outcome.resolution) ?? (response ? 'completed' : 'failed'),
+    ending: ENDINGS.get(outcome.resolution) ?? (response ? 'completed' : 'failed'),
     response,
   };
 }
 
-export function parseResolution(message: ResolutionMessage): ClaimResolution {
-  const resolution = RESOLUTIONS.get(message);
-  if (!resolution) throw new MalformedMessageError('a claim has no known resolution');
-  return resolution;
+export function parseEnding(message: EndingMessage): ClaimEnding {
+  const ending = ENDINGS.get(message);
+  if (!ending) throw new MalformedMessageError('a claim has no known ending');
+  return ending;
 }
 
 function parseTime(name: string, unixMs: bigint): UnixMs {

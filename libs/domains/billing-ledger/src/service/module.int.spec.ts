@@ -287,7 +287,7 @@ describe('the consumer of generation.finished', () => {
   });
 });
 
-describe('the resolution of a claim', () => {
+describe('the ending of a claim', () => {
   const claimed = async (scope: string, generationId: string, body = 1) => {
     const { outcome } = await handlers.claimIdempotencyKey(
       {
@@ -338,7 +338,7 @@ describe('the resolution of a claim', () => {
     expect(await claim('key-completed', 'gen-completed-3')).toBe('completed');
   });
 
-  it('is completed for an event with a response and no resolution', async () => {
+  it('is completed for an event with a response and no ending', async () => {
     expect(await claim('key-old', 'gen-old')).toBe('claimed');
     const idempotentOutcome = {
       scope: 'key-old',

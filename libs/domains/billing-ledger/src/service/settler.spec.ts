@@ -88,7 +88,7 @@ describe('the progress of a consumer', () => {
 
   it('is stored with the last batch only', async () => {
     const claimed = itemOf('gen-claimed');
-    const idempotentOutcome = { scope: 'scope', responseJson: undefined, resolution: 'release' as const };
+    const idempotentOutcome = { scope: 'scope', responseJson: undefined, ending: 'failed' as const };
     const items = [
       ...ids.map(itemOf),
       { ...claimed, generation: { ...claimed.generation, idempotentOutcome } },

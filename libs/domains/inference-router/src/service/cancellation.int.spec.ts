@@ -82,6 +82,7 @@ describe('a caller that cancels', () => {
       await cut.promise;
       await running;
       events = router.events;
+      expect(await router.metric('gateway_inference_router_calls_total', { outcome: 'cancelled' })).toBe(1);
     });
     return events;
   }

@@ -78,7 +78,7 @@ async function settle(...outcomes: [name: string, response: string | undefined][
         at: fixture.clock.now(),
         idempotentOutcome: {
           scope,
-          resolution: response === undefined ? 'failed' : 'completed',
+          ending: response === undefined ? 'failed' : 'completed',
           response: response === undefined ? undefined : { encrypted: Buffer.from(response) },
         },
       }),

@@ -1,10 +1,10 @@
 import type { EncryptedResponse } from './claim';
-import { RESOLUTION_RULES, type ClaimResolution } from './resolutions';
+import { ENDING_RULES, type ClaimEnding } from './endings';
 
 /** The outcome of a generation that ran under an Idempotency-Key. */
 export interface IdempotentOutcome {
   readonly scope: string;
-  readonly resolution: ClaimResolution;
+  readonly ending: ClaimEnding;
   /** Returned to replays; present only for a completed generation. */
   readonly response: EncryptedResponse | undefined;
 }
@@ -56,6 +56,6 @@ export class BatchClaims {
 }
 
 function responseToStore(outcome: IdempotentOutcome | undefined): EncryptedResponse | undefined {
-  if (!outcome || RESOLUTION_RULES[outcome.resolution].whenSettled !== 'store_response') return undefined;
+  if (!outcome || ENDING_RULES[outcome.ending].whenSettled !== 'store_response') return undefined;
   return outcome.response;
 }

@@ -158,10 +158,10 @@ it.each([
 describe('a claim of an Idempotency-Key', () => {
   const completed = {
     scope: 'scope',
-    resolution: 'completed',
+    ending: 'completed',
     response: { encrypted: Buffer.from('encrypted') },
   } as const;
-  const failed = { scope: 'scope', resolution: 'failed', response: undefined } as const;
+  const failed = { scope: 'scope', ending: 'failed', response: undefined } as const;
   const running = (generationId: string) =>
     locked(99, {}, { claim: { scope: 'scope', state: 'running', generationId } });
 

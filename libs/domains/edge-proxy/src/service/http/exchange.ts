@@ -27,7 +27,7 @@ export interface Exchange extends Client {
  * What the log, the metrics, the trace, the counts of refusals and the headers of the response say of a request: the steps
  * of a request write it, and none decides by it.
  */
-export interface RequestReport {
+interface RequestReport {
   /** The key, also of a request that it does not allow. */
   caller: KeyGrant | undefined;
   /** The model of the catalogue. */

@@ -155,8 +155,7 @@ export class GenerationRun {
     }
     const target = owed === 'no_usage' ? undefined : current?.target;
     const result = this.result(ENDINGS[ending], target, errorCode);
-    this.releaseProvider(attempt === 'ok');
-    if (target) this.ports.observer.attemptEnded(target, attempt);
+    this.releaseProvider(attempt);
     const bill = billGeneration(this.ports, this.scope, result);
     const durable = bill.then(async (known) => {
       const needsResponse = this.request.idempotencyScope !== undefined || !this.request.stream;
@@ -244,11 +243,13 @@ export class GenerationRun {
     };
   }
 
-  private releaseProvider(isComplete: boolean): void {
+  /** Ends the attempt that responded. `openGeneration` has reported the end of all others. */
+  private releaseProvider(outcome: AttemptOutcome): void {
     if (!this.opened) return;
-    const { opened, release } = this.opened;
-    if (opened.kind === 'stream') opened.attempt.end(isComplete);
+    const { opened, release, target } = this.opened;
+    if (opened.kind === 'stream') opened.attempt.end(outcome === 'ok');
     release();
+    this.ports.observer.attemptEnded(target, outcome);
   }
 
   private deadlinePassed(): boolean {

@@ -1,5 +1,5 @@
 /** How the request of an Idempotency-Key ended, as edge or router report it. */
-export type ClaimResolution =
+export type ClaimEnding =
   /** No generation ran, as the edge reports it: refused, or failed before the provider's first event. */
   | 'refused'
   /** The generation completed, so there is a response. */
@@ -11,7 +11,7 @@ export type ClaimResolution =
   /** The connection to the router was lost: a settlement may or may not follow. */
   | 'unknown';
 
-export interface ResolutionRule {
+export interface EndingRule {
   /**
    * The state of the key once the edge reports that its request has ended.
    * - `free`: the next request with the key runs, whatever its body.
@@ -27,8 +27,8 @@ export interface ResolutionRule {
 }
 
 /**
- * What each resolution does with the Idempotency-Key. Edge and router only
- * report the resolution; this table decides.
+ * What each ending does with the Idempotency-Key. Edge and router only
+ * report the ending; this table decides.
  *
  * A process that terminates reports nothing. The key then stays in flight until
  * the claim's lease ends, after which a request with the same body may run. A
@@ -38,7 +38,7 @@ export interface ResolutionRule {
  * is the newer one. The first response is stored whichever generation holds the
  * claim, and no other generation under the key is charged after it (see BatchClaims).
  */
-export const RESOLUTION_RULES: Readonly<Record<ClaimResolution, ResolutionRule>> = {
+export const ENDING_RULES: Readonly<Record<ClaimEnding, EndingRule>> = {
   refused: { whenReported: 'free', whenSettled: 'free' },
   completed: { whenReported: 'in_flight', whenSettled: 'store_response' },
   failed: { whenReported: 'free', whenSettled: 'free' },

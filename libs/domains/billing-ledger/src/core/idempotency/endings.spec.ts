@@ -1,10 +1,10 @@
 import { BatchClaims, type StoredClaim } from './batch-claims';
-import { RESOLUTION_RULES, type ClaimResolution, type ResolutionRule } from './resolutions';
+import { ENDING_RULES, type ClaimEnding, type EndingRule } from './endings';
 
 const RESPONSE = { encrypted: Buffer.from('encrypted') };
 
 /** The table as the public documentation states it. */
-const TABLE: readonly [ClaimResolution, ResolutionRule['whenReported'], ResolutionRule['whenSettled']][] = [
+const TABLE: readonly [ClaimEnding, EndingRule['whenReported'], EndingRule['whenSettled']][] = [
   ['refused', 'free', 'free'],
   ['completed', 'in_flight', 'store_response'],
   ['failed', 'free', 'free'],
@@ -18,17 +18,17 @@ const claimOf = (state: StoredClaim['state'], generationId: string): StoredClaim
   generationId,
 });
 
-it('has a rule for every resolution', () => {
-  expect(TABLE.map(([resolution]) => resolution).sort()).toEqual(Object.keys(RESOLUTION_RULES).sort());
+it('has a rule for every ending', () => {
+  expect(TABLE.map(([ending]) => ending).sort()).toEqual(Object.keys(ENDING_RULES).sort());
 });
 
-describe.each(TABLE)('a generation that is %s', (resolution, whenReported, whenSettled) => {
-  // A response is present with every resolution: only the table decides whether it is stored.
+describe.each(TABLE)('a generation that is %s', (ending, whenReported, whenSettled) => {
+  // A response is present with every ending: only the table decides whether it is stored.
   const settle = (claim: StoredClaim) =>
-    new BatchClaims().settle('mine', { scope: 'scope', resolution, response: RESPONSE }, claim);
+    new BatchClaims().settle('mine', { scope: 'scope', ending, response: RESPONSE }, claim);
 
   it(`leaves its key ${whenReported} when the edge reports it`, () => {
-    expect(RESOLUTION_RULES[resolution].whenReported).toBe(whenReported);
+    expect(ENDING_RULES[ending].whenReported).toBe(whenReported);
   });
 
   it(`settled: ${whenSettled}`, () => {
@@ -58,7 +58,7 @@ describe.each(TABLE)('a generation that is %s', (resolution, whenReported, whenS
 });
 
 it('frees the key of a completed generation without a response', () => {
-  const outcome = { scope: 'scope', resolution: 'completed', response: undefined } as const;
+  const outcome = { scope: 'scope', ending: 'completed', response: undefined } as const;
   expect(new BatchClaims().settle('mine', outcome, claimOf('running', 'mine')).closing).toEqual({
     scope: 'scope',
     generationId: 'mine',
@@ -68,7 +68,7 @@ it('frees the key of a completed generation without a response', () => {
 
 it('stores the first response in a batch and does not charge the second generation', () => {
   const claims = new BatchClaims();
-  const outcome = { scope: 'scope', resolution: 'completed', response: RESPONSE } as const;
+  const outcome = { scope: 'scope', ending: 'completed', response: RESPONSE } as const;
   const stored = claimOf('running', 'second');
   expect(claims.settle('first', outcome, stored).closing?.response).toBe(RESPONSE);
   expect(claims.settle('second', outcome, stored)).toEqual({ isWaived: true });
@@ -77,8 +77,8 @@ it('stores the first response in a batch and does not charge the second generati
 it('charges the generation that completes a key freed earlier in the batch, and stores its response', () => {
   const claims = new BatchClaims();
   const stored = claimOf('running', 'first');
-  const failed = { scope: 'scope', resolution: 'failed', response: undefined } as const;
-  const completed = { scope: 'scope', resolution: 'completed', response: RESPONSE } as const;
+  const failed = { scope: 'scope', ending: 'failed', response: undefined } as const;
+  const completed = { scope: 'scope', ending: 'completed', response: RESPONSE } as const;
   expect(claims.settle('first', failed, stored).closing?.response).toBeUndefined();
   expect(claims.settle('second', completed, stored)).toEqual({
     isWaived: false,
