@@ -8,7 +8,7 @@ import { blockingErrorOf } from '../../api/transient-error';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { DebouncedInput } from '../../ui/debounced-input';
-import { LoadMore } from '../../ui/load-more';
+import { LoadMore, ShownCount } from '../../ui/load-more';
 import { Menu, MenuItem } from '../../ui/menu';
 import { Badge } from '../../ui/notice';
 import { Page, Section } from '../../ui/page';
@@ -80,7 +80,12 @@ export function MembersPage() {
         ) : members.isPending ? (
           <SkeletonRows />
         ) : shown.length > 0 ? (
-          <MemberTable organizationId={organizationId} members={shown} stale={members.isPlaceholderData} />
+          <MemberTable
+            organizationId={organizationId}
+            members={shown}
+            stale={members.isPlaceholderData}
+            partial={members.hasNextPage}
+          />
         ) : find !== '' ? (
           <Empty icon="search" title="No matches">
             Try a different search.
@@ -90,6 +95,7 @@ export function MembersPage() {
             {canManage ? 'Invite the first owner.' : 'Contact the operator to invite the first owner.'}
           </Empty>
         )}
+        <ShownCount shown={shown.length} total={members.data?.pages[0]?.total} />
         <LoadMore of={members} />
       </div>
       {canManage && <Invitations organizationId={organizationId} />}
@@ -103,9 +109,10 @@ interface MemberTableProps {
   readonly organizationId: string;
   readonly members: readonly Member[];
   readonly stale: boolean;
+  readonly partial: boolean;
 }
 
-function MemberTable({ organizationId, members, stale }: MemberTableProps) {
+function MemberTable({ organizationId, members, stale, partial }: MemberTableProps) {
   const can = usePermission(organizationId);
   const session = useSession();
   const columns: readonly Column<Member>[] = [
@@ -165,7 +172,15 @@ function MemberTable({ organizationId, members, stale }: MemberTableProps) {
     },
   ];
   return (
-    <Table middle caption="Members" rows={members} columns={columns} rowId={({ id }) => id} stale={stale} />
+    <Table
+      middle
+      caption="Members"
+      rows={members}
+      columns={columns}
+      rowId={({ id }) => id}
+      stale={stale}
+      partial={partial}
+    />
   );
 }
 
