@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import { usePermission, useSession } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
+import { omitUndefined } from '../../app/search';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { DebouncedInput } from '../../ui/debounced-input';
@@ -58,7 +59,8 @@ export function MembersPage() {
             open={action === 'invite'}
             onOpenChange={(open) =>
               void navigate({
-                search: { ...(find === '' ? {} : { find }), ...(open && { action: 'invite' as const }) },
+                search: (current) =>
+                  omitUndefined({ ...current, action: open ? ('invite' as const) : undefined }),
                 replace: true,
               })
             }
