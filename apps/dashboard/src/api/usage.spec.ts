@@ -18,6 +18,13 @@ it.each([
     '2026-11-05T00:00:00.000Z',
     'day',
   ],
+  [{ range: 'custom', from: '2026-11-01' }, '2026-11-01T00:00:00.000Z', '2026-11-21T00:00:00.000Z', 'day'],
+  [
+    { range: 'custom', from: '2020-01-01', to: '2026-11-20' },
+    '2025-11-20T00:00:00.000Z',
+    '2026-11-21T00:00:00.000Z',
+    'day',
+  ],
 ] as const)('resolves %j to full UTC hours or days', (choice, start, end, granularity) =>
   expect(rangeOf(choice, NOW)).toEqual({ start, end, granularity }),
 );

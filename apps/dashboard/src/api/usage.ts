@@ -14,6 +14,9 @@ const DAY_MS = 24 * HOUR_MS;
 /** Longer ranges are shown by day. */
 const MAX_DAYS_BY_HOUR = 3;
 
+/** The server's limit of a series by day. */
+export const MAX_DAYS = 366;
+
 export interface RangeChoice {
   readonly range?: '24h' | '7d' | '30d' | '90d' | 'custom';
   /** The inclusive days of a custom range, such as "2026-11-20". */
@@ -29,9 +32,11 @@ export const DEFAULT_RANGE = '30d';
  * share a cache entry.
  */
 export function rangeOf({ range = DEFAULT_RANGE, from, to }: RangeChoice, now = Date.now()) {
-  if (range === 'custom' && isDay(from) && isDay(to) && from <= to) {
-    const start = Date.parse(from);
-    const end = Date.parse(to) + DAY_MS;
+  // An open end is today.
+  const last = to ?? new Date(now).toISOString().slice(0, 10);
+  if (range === 'custom' && isDay(from) && isDay(last) && from <= last) {
+    const end = Date.parse(last) + DAY_MS;
+    const start = Math.max(Date.parse(from), end - MAX_DAYS * DAY_MS);
     return rangeBetween(start, end, (end - start) / DAY_MS <= MAX_DAYS_BY_HOUR ? 'hour' : 'day');
   }
   const days = DAYS[range === 'custom' ? DEFAULT_RANGE : range];

@@ -24,8 +24,8 @@ export function LoadMore({ of: list }: LoadMoreProps) {
 }
 
 /** "100 of 10,000"; renders nothing while every row is shown. */
-export function ShownCount({ shown, total }: { readonly shown: number; readonly total: number }) {
-  if (shown >= total) return null;
+export function ShownCount({ shown, total }: { readonly shown: number; readonly total: number | undefined }) {
+  if (total === undefined || shown >= total) return null;
   return (
     <p className="text-center text-xs text-ink-soft">
       {count(shown)} of {count(total)}

@@ -53,6 +53,13 @@ describe('a table', () => {
     ]);
   });
 
+  it('offers no sorting while more rows can be loaded', () => {
+    const { rerender } = render(table());
+    screen.getByRole('button', { name: 'Name' });
+    rerender(<Table caption="Costs" rows={ROWS} columns={COLUMNS} rowId={({ name }) => name} partial />);
+    expect(screen.queryByRole('button', { name: 'Name' })).toBeNull();
+  });
+
   it('rounds to significant digits with the exact amount in the markup, and shows all digits on request', () => {
     const row = { name: 'rounded', usd: '0.000449312' };
     const amount = () => cellOf('rounded', 2).querySelector('data');

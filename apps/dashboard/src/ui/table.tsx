@@ -44,13 +44,15 @@ interface TableProps<Row> {
   /** Whether newer rows are loading. */
   readonly stale?: boolean;
   readonly initialSorting?: SortingState;
+  /** More rows can be loaded, so the browser cannot sort. */
+  readonly partial?: boolean;
   /** The server sorts: the order, by the id of a column. */
   readonly sorted?: { readonly by: SortingState; readonly onChange: (by: SortingState) => void };
   /** Aligns cells vertically, for rows with controls. */
   readonly middle?: boolean;
 }
 
-/** Columns with an accessor are sortable. */
+/** Columns with an accessor are sortable, if all rows are here or the server sorts. */
 export function Table<Row>({
   caption,
   rows,
@@ -59,6 +61,7 @@ export function Table<Row>({
   rowClass,
   stale,
   initialSorting = [],
+  partial = false,
   sorted: byServer,
   middle,
 }: TableProps<Row>) {
@@ -67,7 +70,8 @@ export function Table<Row>({
     data: rows as Row[],
     columns: columns as Column<Row>[],
     getRowId: rowId,
-    state: { sorting: byServer?.by ?? sorting },
+    state: { sorting: byServer?.by ?? (partial ? [] : sorting) },
+    enableSorting: !partial,
     onSortingChange: (update) => {
       const next = typeof update === 'function' ? update(byServer?.by ?? sorting) : update;
       (byServer?.onChange ?? setSorting)(next);

@@ -103,6 +103,13 @@ export function searchText(what: string) {
     .meta({ description: `Part of the ${what}, in any case.` });
 }
 
+/** The number of matches, counted once per list. */
+export const total = z
+  .int()
+  .min(0)
+  .optional()
+  .meta({ description: 'The number of all matches; only on the first page.' });
+
 /** One page of a list, newest first. */
 export function page<Item extends z.ZodType>(item: Item) {
   return z.object({

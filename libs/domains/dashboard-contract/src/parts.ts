@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { created, EDGE_CHANGE_TIMEOUT_MS, endpoint, json, type Endpoint } from './endpoint';
-import { id, page, usd } from './fields';
+import { id, page, total, usd } from './fields';
 import { affected, catalogueCheck, catalogueText } from './families/catalogue';
 import { statementLine, STATEMENT_TIMEOUT_MS } from './families/credit';
 import { generationDetail, ledgerEntry } from './families/generations';
@@ -53,7 +53,7 @@ export const parts = {
     access: 'keys:read',
     summary: 'A page of keys without their activity',
     query: keyQuery,
-    response: json(page(key).extend({ bounds: keyBounds })),
+    response: json(page(key).extend({ bounds: keyBounds, total })),
   }),
   key: endpoint({
     method: 'GET',

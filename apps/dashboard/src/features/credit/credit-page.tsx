@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { liveQuery } from '../../api/balance';
 import { usePermission } from '../../api/session';
+import { omitUndefined } from '../../app/search';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { Notice } from '../../ui/notice';
@@ -75,12 +76,16 @@ function LiveBalance({ organizationId }: { readonly organizationId: string }) {
 
 function OperatorActions() {
   const { organizationId } = route.useParams();
-  const { action, ...search } = route.useSearch();
+  const { action } = route.useSearch();
   const navigate = route.useNavigate();
   // In the address, so that the command palette opens it.
   const adding = action === 'add';
   const setAdding = (open: boolean) =>
-    void navigate({ search: open ? { ...search, action: 'add' } : search, replace: true });
+    void navigate({
+      // The dialog closes later than its form is submitted, so the search may have changed since.
+      search: (current) => omitUndefined({ ...current, action: open ? ('add' as const) : undefined }),
+      replace: true,
+    });
   const [removing, setRemoving] = useState(false);
   return (
     <>

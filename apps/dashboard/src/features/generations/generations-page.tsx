@@ -70,7 +70,12 @@ export function GenerationsPage() {
       <Filters organizationId={organizationId} search={search} onChange={change} keyNames={keyNames} />
       {!listsRefused && refusedFound && refusedFound.length > 0 && (
         <Section title="Refused request">
-          <RefusedRequests rows={refusedFound} keyNames={keyNames} stale={refused.isPlaceholderData} />
+          <RefusedRequests
+            organizationId={organizationId}
+            rows={refusedFound}
+            keyNames={keyNames}
+            stale={refused.isPlaceholderData}
+          />
         </Section>
       )}
       {listsRefused ? (
@@ -83,7 +88,12 @@ export function GenerationsPage() {
             Refused requests appear here within seconds. Usage counts all of them.
           </Empty>
         ) : (
-          <RefusedRequests rows={refused.data} keyNames={keyNames} stale={refused.isPlaceholderData} />
+          <RefusedRequests
+            organizationId={organizationId}
+            rows={refused.data}
+            keyNames={keyNames}
+            stale={refused.isPlaceholderData}
+          />
         )
       ) : blockingErrorOf(generations) ? (
         <Failure error={generations.error} what="generations" onRetry={() => void generations.refetch()} />

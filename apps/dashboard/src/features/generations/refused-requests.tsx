@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { RefusedRequest } from '../../api/generations';
 import { CopyIcon } from '../../ui/copy';
 import { Badge } from '../../ui/notice';
@@ -5,13 +6,14 @@ import { Table, type Column } from '../../ui/table';
 import { Id, Text, LogTime, LogTimeHeading } from '../../ui/values';
 
 export interface RefusedRequestsProps {
+  readonly organizationId: string;
   readonly rows: readonly RefusedRequest[];
   readonly keyNames: ReadonlyMap<string, string>;
   readonly stale: boolean;
 }
 
 /** Requests that ended with an error and have no generation. */
-export function RefusedRequests({ rows, keyNames, stale }: RefusedRequestsProps) {
+export function RefusedRequests({ organizationId, rows, keyNames, stale }: RefusedRequestsProps) {
   const columns: readonly Column<RefusedRequest>[] = [
     {
       id: 'time',
@@ -42,7 +44,15 @@ export function RefusedRequests({ rows, keyNames, stale }: RefusedRequestsProps)
       id: 'key',
       header: 'Key',
       meta: { hide: 'tablet' },
-      cell: ({ row: { original: one } }) => <Text>{keyNames.get(one.key_id) ?? one.key_id}</Text>,
+      cell: ({ row: { original: one } }) => (
+        <Link
+          to="/o/$organizationId/keys/$keyId"
+          params={{ organizationId, keyId: one.key_id }}
+          className="hover:text-accent hover:underline"
+        >
+          <Text>{keyNames.get(one.key_id) ?? one.key_id}</Text>
+        </Link>
+      ),
     },
     {
       id: 'request',

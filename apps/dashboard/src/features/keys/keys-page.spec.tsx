@@ -104,6 +104,7 @@ describe('the keys page', () => {
     );
     api.on(KEYS, ({ query }) => ({
       ...pageOf(keys, query, ({ name, last4 }) => `${name} ${last4}`),
+      total: 10_000,
       bounds: BOUNDS,
     }));
     const { router } = renderPage('/o/org-1/keys');
@@ -113,6 +114,7 @@ describe('the keys page', () => {
     await userEvent.type(search, 'Service 1');
     await waitFor(() => expect(router.state.location.search).toEqual({ find: 'Service 1' }));
     await waitFor(() => expect(screen.queryByText('service 250')).toBeNull());
+    await screen.findByText(/^\d+ of 10,000$/);
     await userEvent.click(await screen.findByText('Load more'));
     await screen.findByText('service 1');
     expect(api.requestsTo(KEYS).at(-1)?.query.get('search')).toBe('Service 1');

@@ -9,7 +9,7 @@ import { DebouncedInput } from '../../ui/debounced-input';
 import { Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
 import { Icon } from '../../ui/icons';
-import { LoadMore } from '../../ui/load-more';
+import { LoadMore, ShownCount } from '../../ui/load-more';
 import { Notice } from '../../ui/notice';
 import { Page } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
@@ -110,6 +110,7 @@ export function KeysPage() {
             rowId={({ id }) => id}
             rowClass={({ state }) => (state === 'active' ? undefined : 'text-ink-soft')}
             stale={keys.isPlaceholderData}
+            partial={keys.hasNextPage}
           />
         ) : find !== '' || owner !== undefined || project !== undefined ? (
           <Empty icon="search" title="No matches">
@@ -132,6 +133,7 @@ export function KeysPage() {
               : 'Choose another status to see other keys.'}
           </Empty>
         )}
+        <ShownCount shown={shown.length} total={keys.data?.pages[0]?.total} />
         <LoadMore of={keys} />
       </div>
     </Page>

@@ -12,7 +12,7 @@ import { CopyButton } from '../../ui/copy';
 import { DebouncedInput } from '../../ui/debounced-input';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Input } from '../../ui/field';
-import { LoadMore } from '../../ui/load-more';
+import { LoadMore, ShownCount } from '../../ui/load-more';
 import { Menu, MenuItem } from '../../ui/menu';
 import { Badge } from '../../ui/notice';
 import { Page } from '../../ui/page';
@@ -69,8 +69,10 @@ export function PeoplePage() {
             columns={COLUMNS}
             rowId={({ id }) => id}
             stale={query.isPlaceholderData}
+            partial={query.hasNextPage}
           />
         )}
+        <ShownCount shown={people.length} total={query.data?.pages[0]?.total} />
         <LoadMore of={query} />
       </div>
     </Page>

@@ -5,10 +5,11 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import { usePermission, useSession } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
+import { omitUndefined } from '../../app/search';
 import { Button, IconButton } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { DebouncedInput } from '../../ui/debounced-input';
-import { LoadMore } from '../../ui/load-more';
+import { LoadMore, ShownCount } from '../../ui/load-more';
 import { Menu, MenuItem } from '../../ui/menu';
 import { Badge } from '../../ui/notice';
 import { Page, Section } from '../../ui/page';
@@ -59,7 +60,8 @@ export function MembersPage() {
             open={action === 'invite'}
             onOpenChange={(open) =>
               void navigate({
-                search: { ...(find === '' ? {} : { find }), ...(open && { action: 'invite' as const }) },
+                search: (current) =>
+                  omitUndefined({ ...current, action: open ? ('invite' as const) : undefined }),
                 replace: true,
               })
             }
@@ -81,7 +83,12 @@ export function MembersPage() {
         ) : members.isPending ? (
           <SkeletonRows />
         ) : shown.length > 0 ? (
-          <MemberTable organizationId={organizationId} members={shown} stale={members.isPlaceholderData} />
+          <MemberTable
+            organizationId={organizationId}
+            members={shown}
+            stale={members.isPlaceholderData}
+            partial={members.hasNextPage}
+          />
         ) : find !== '' ? (
           <Empty icon="search" title="No matches">
             Try a different search.
@@ -97,6 +104,7 @@ export function MembersPage() {
             )}
           </Empty>
         )}
+        <ShownCount shown={shown.length} total={members.data?.pages[0]?.total} />
         <LoadMore of={members} />
       </div>
       {canManage && <Invitations organizationId={organizationId} />}
@@ -110,9 +118,10 @@ interface MemberTableProps {
   readonly organizationId: string;
   readonly members: readonly Member[];
   readonly stale: boolean;
+  readonly partial: boolean;
 }
 
-function MemberTable({ organizationId, members, stale }: MemberTableProps) {
+function MemberTable({ organizationId, members, stale, partial }: MemberTableProps) {
   const can = usePermission(organizationId);
   const session = useSession();
   const columns: readonly Column<Member>[] = [
@@ -172,7 +181,15 @@ function MemberTable({ organizationId, members, stale }: MemberTableProps) {
     },
   ];
   return (
-    <Table middle caption="Members" rows={members} columns={columns} rowId={({ id }) => id} stale={stale} />
+    <Table
+      middle
+      caption="Members"
+      rows={members}
+      columns={columns}
+      rowId={({ id }) => id}
+      stale={stale}
+      partial={partial}
+    />
   );
 }
 

@@ -32,7 +32,10 @@ export function LastDays({ organizationId }: { readonly organizationId: string }
   const keyNames = new Map(keys.map((key) => [key.id, keyLabel(key)]));
   return (
     <>
-      <Section title="Last 30 days" description="UTC days, compared with the 30 days before.">
+      <Section
+        title="Last 30 days"
+        description="UTC days, compared with the 30 days before until the same hour."
+      >
         {blockingErrorOf(summary) ? (
           <Failure error={summary.error} what="usage" onRetry={() => void summary.refetch()} />
         ) : summary.data ? (

@@ -176,6 +176,17 @@ describe('the usage page', () => {
     await screen.findByText('“From” is after “To”, so the last 30 days are shown.');
   });
 
+  it.each([
+    ['to=2026-11-20', 'Choose “From”; until then the last 30 days are shown.'],
+    ['from=2020-01-01&to=2026-11-20', 'At most 366 days are shown: the last ones until “To”.'],
+  ])('says how a custom range of %s differs from its fields', async (fields, note) => {
+    respondWith(['acme/m-1', { requests: 1 }]);
+    renderPage(`/o/org-1/usage?range=custom&${fields}`).queryClient.setQueryData(['usage-chart-code'], {
+      UsageChart: () => null,
+    });
+    await screen.findByText(note);
+  });
+
   it('shows a period in which every request was refused', async () => {
     respondWith(['', { refused: 4 }]);
     renderUsage();

@@ -8,6 +8,7 @@ import { useProjectNames } from '../../api/projects';
 import { blockingErrorOf } from '../../api/transient-error';
 import {
   DEFAULT_RANGE,
+  MAX_DAYS,
   rangeOf,
   usageErrorsQuery,
   usageGroupsQuery,
@@ -358,9 +359,9 @@ function Filters({ organizationId, search, onChange, keyNames, projectNames }: F
         value={search.project}
         onChange={(project) => onChange({ project })}
       />
-      {range === 'custom' && isReversed(search) && (
+      {range === 'custom' && noteOf(search) !== undefined && (
         <p role="alert" className="col-span-2 text-xs font-medium text-bad sm:basis-full">
-          “From” is after “To”, so the last 30 days are shown.
+          {noteOf(search)}
         </p>
       )}
     </FilterBar>
@@ -370,7 +371,14 @@ function Filters({ organizationId, search, onChange, keyNames, projectNames }: F
 const filtersInUse = ({ range, model, key, project }: UsageSearch) =>
   [range, model, key, project].filter((value) => value !== undefined).length;
 
-const isReversed = ({ from = '', to = '' }: UsageSearch) => to !== '' && from > to;
+/** Why a custom range differs from its fields. */
+function noteOf({ from, to }: UsageSearch): string | undefined {
+  if (from === undefined) return 'Choose “From”; until then the last 30 days are shown.';
+  if (to === undefined) return undefined;
+  if (from > to) return '“From” is after “To”, so the last 30 days are shown.';
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  return days > MAX_DAYS ? `At most ${MAX_DAYS} days are shown: the last ones until “To”.` : undefined;
+}
 
 const DAY_MS = 86_400_000;
 

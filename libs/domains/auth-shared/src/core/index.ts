@@ -5,7 +5,7 @@ export { COMMAND_LINE_ACTOR } from './audit-entry';
 export type { Actor, AuditEntry, AuditedChange, JsonObject } from './audit-entry';
 export { awaitEdges } from './await-edges';
 export type { EdgeLeases, Invalidation, InvalidationFeed, InvalidationTarget } from './invalidations';
-export { readPage, type Page } from './paging';
+export { onFirstPage, readPage, type Page } from './paging';
 export type { Decision, IdSource, PageRequest, Secrets } from './ports';
 export { readSearchText, storable } from './search-text';
 export {

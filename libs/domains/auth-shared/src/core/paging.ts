@@ -28,3 +28,11 @@ export async function readPage<Item extends { readonly id: string }>(
   const items = found.slice(0, size);
   return { items, nextPageToken: found.length > size ? (items.at(-1)?.id ?? '') : '' };
 }
+
+/** The total of a list, which is counted for its first page only. */
+export async function onFirstPage(
+  { page_token: pageToken }: { readonly page_token: string },
+  count: () => Promise<number>,
+): Promise<{ readonly total?: number }> {
+  return pageToken === '' ? { total: await count() } : {};
+}

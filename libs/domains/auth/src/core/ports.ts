@@ -77,6 +77,8 @@ export interface KeyStore {
   ): Promise<Committed<ApiKey> | AdminRefusal | undefined>;
   find(organizationId: string, id: string): Promise<ApiKey | undefined>;
   list(organizationId: string, page: PageRequest, filter: KeyFilter, now: UnixMs): Promise<readonly ApiKey[]>;
+  /** How many keys all pages of `list` have. */
+  count(organizationId: string, filter: KeyFilter, now: UnixMs): Promise<number>;
   /** Keys of all organizations, newest first. By an index, however many keys there are. */
   findAnywhere(identity: KeyIdentity, limit: number): Promise<readonly FoundKey[]>;
   /** As `insert`, with the project of the id that `projectIdOf` returns. Undefined: no such key in this organization. */

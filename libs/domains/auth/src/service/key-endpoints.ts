@@ -1,6 +1,13 @@
 import type { CallActor } from '@gateway/actors';
 import { implement, isoTime, pageView, usd, type Implementation } from '@gateway/admin-calls';
-import { isIdLike, notFound, readPage, readSearchText, type AdminRefusal } from '@gateway/auth-shared';
+import {
+  isIdLike,
+  notFound,
+  onFirstPage,
+  readPage,
+  readSearchText,
+  type AdminRefusal,
+} from '@gateway/auth-shared';
 import { accepted, acceptedOrCurrent } from '@gateway/auth-shared/service';
 import { nanoUsd, utcDay, type CancelSignal, type UnixMs } from '@gateway/base';
 import { DashboardError, endpoints, parts, type BodyOf, type QueryOf } from '@gateway/dashboard-contract';
@@ -105,11 +112,15 @@ export function createKeyEndpoints(
       const { organization_id: organizationId } = params;
       const bounds = await boundsOf(organizationId);
       const filter = filterOf(query, actor);
-      const page = await readPage(query.page_size, query.page_token, (request) =>
-        ports.keys.list(organizationId, request, filter, ports.clock.now()),
-      );
+      const now = ports.clock.now();
+      const [page, total] = await Promise.all([
+        readPage(query.page_size, query.page_token, (request) =>
+          ports.keys.list(organizationId, request, filter, now),
+        ),
+        onFirstPage(query, () => ports.keys.count(organizationId, filter, now)),
+      ]);
       const views = page.items.map((key) => viewOf(key, { isOperator }));
-      return { ...pageView(views, page.nextPageToken), bounds };
+      return { ...pageView(views, page.nextPageToken), ...total, bounds };
     }),
 
     implement(endpoints.operator.findKeys, async ({ query }) => {

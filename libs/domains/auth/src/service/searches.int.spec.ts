@@ -124,6 +124,27 @@ describe('lists with a search', () => {
     expect(new Set(found).size).toBe(ROWS);
   });
 
+  it('counts all matches, on the first page only', async () => {
+    const first = await fixture.listKeys(organizationId, { page_size: '100', search: 'service' });
+    expect(first.total).toBe(ROWS);
+    const page_token = first.next_page_token ?? '';
+    const second = await fixture.listKeys(organizationId, {
+      page_size: '100',
+      search: 'service',
+      page_token,
+    });
+    expect(second.data).toHaveLength(100);
+    expect(second.total).toBeUndefined();
+    expect((await fixture.listKeys(organizationId, { state: 'revoked', page_size: '1' })).total).toBe(50);
+    const query = { page_size: '1', search: 'person' };
+    const found = await fixture.endpoints.call(endpoints.people.members, {
+      params: { organization_id: organizationId },
+      query,
+    });
+    expect(found.total).toBe(ROWS);
+    expect((await fixture.endpoints.call(endpoints.people.list, { query })).total).toBe(ROWS);
+  });
+
   it('filters keys by state across pages', async () => {
     const [active, expired, revoked] = await Promise.all(
       (['active', 'expired', 'revoked'] as const).map((state) => keys({ state })),

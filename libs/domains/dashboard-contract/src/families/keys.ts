@@ -9,6 +9,7 @@ import {
   positiveUsd,
   searchText,
   time,
+  total,
   usd,
   version,
 } from '../fields';
@@ -153,7 +154,7 @@ export const keyEndpoints = {
     access: 'keys:read',
     summary: 'List or search the keys of an organization, including revoked keys',
     query: keyQuery,
-    response: json(page(keyWithActivity).extend({ bounds: keyBounds })),
+    response: json(page(keyWithActivity).extend({ bounds: keyBounds, total })),
     compressed: true,
   }),
   create: endpoint({

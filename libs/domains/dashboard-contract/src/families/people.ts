@@ -1,7 +1,7 @@
 import { ORGANIZATION_ROLES } from '@gateway/base';
 import { z } from 'zod';
 import { created, EDGE_CHANGE_TIMEOUT_MS, EMAIL_TIMEOUT_MS, endpoint, json, noContent } from '../endpoint';
-import { emptyBody, id, page, pageQuery, searchText, time } from '../fields';
+import { emptyBody, id, page, pageQuery, searchText, time, total } from '../fields';
 
 /** Members and invitations of an organization, and, for operators, all people. */
 
@@ -84,7 +84,7 @@ export const peopleEndpoints = {
     access: 'members:read',
     summary: 'List or search the members of an organization',
     query: pageQuery.extend({ search: searchText('email or the id') }),
-    response: json(page(organizationMember)),
+    response: json(page(organizationMember).extend({ total })),
     compressed: true,
   }),
   setMemberRole: endpoint({
@@ -208,7 +208,7 @@ export const peopleEndpoints = {
     access: 'platform:people',
     summary: 'List or search all people with an account',
     query: pageQuery.extend({ search: searchText('email or the id') }),
-    response: json(page(personInList)),
+    response: json(page(personInList).extend({ total })),
     compressed: true,
   }),
   setOperator: endpoint({

@@ -34,6 +34,8 @@ export interface MemberStore {
   findByEmail(email: string): Promise<StoredMember | undefined>;
   /** @param search part of the email or id, in any case; undefined: all. */
   list(page: PageRequest, search?: string): Promise<readonly Person[]>;
+  /** How many people all pages of `list` have. */
+  count(search?: string): Promise<number>;
   /**
    * Also ends all the member's sessions and reset links, and inserts the session `opened`, if any. Undefined, and
    * nothing is written, if the member has changed since they were `checked`, or the session `sessionId` has ended.
@@ -160,6 +162,8 @@ export interface MembershipStore {
   requireSecondFactor(memberId: string): Promise<boolean>;
   /** @param search part of the email or id, in any case; undefined: all. */
   listIn(organizationId: string, page: PageRequest, search?: string): Promise<readonly OrganizationMember[]>;
+  /** How many members all pages of `listIn` have. */
+  countIn(organizationId: string, search?: string): Promise<number>;
   /** Decides under the organization's lock, and a lock of the actor's account. Undefined: not a member of it. */
   change(
     membership: MembershipOf,

@@ -1,5 +1,5 @@
 import { implement, isoTime, pageView, type Implementation } from '@gateway/admin-calls';
-import { isIdLike, readPage, readSearchText } from '@gateway/auth-shared';
+import { isIdLike, onFirstPage, readPage, readSearchText } from '@gateway/auth-shared';
 import { accepted } from '@gateway/auth-shared/service';
 import { endpoints, parts } from '@gateway/dashboard-contract';
 import { personOf } from '@gateway/rpc';
@@ -26,12 +26,15 @@ const { people } = endpoints;
 export function createPeopleEndpoints(ports: PeoplePorts): readonly Implementation[] {
   return [
     implement(people.members, async ({ params: { organization_id: organizationId }, query }) => {
-      const page = await readPage(query.page_size, query.page_token, async (request) =>
-        isIdLike(organizationId)
-          ? ports.memberships.listIn(organizationId, request, readSearchText(query.search))
-          : [],
-      );
-      return pageView(page.items.map(organizationMemberView), page.nextPageToken);
+      const search = readSearchText(query.search);
+      const isKnown = isIdLike(organizationId);
+      const [page, total] = await Promise.all([
+        readPage(query.page_size, query.page_token, async (request) =>
+          isKnown ? ports.memberships.listIn(organizationId, request, search) : [],
+        ),
+        onFirstPage(query, async () => (isKnown ? ports.memberships.countIn(organizationId, search) : 0)),
+      ]);
+      return { ...pageView(page.items.map(organizationMemberView), page.nextPageToken), ...total };
     }),
 
     implement(people.setMemberRole, async ({ params, body: { role }, actor, signal }) => {
@@ -89,10 +92,12 @@ export function createPeopleEndpoints(ports: PeoplePorts): readonly Implementati
     }),
 
     implement(people.list, async ({ query }) => {
-      const page = await readPage(query.page_size, query.page_token, (request) =>
-        ports.members.list(request, readSearchText(query.search)),
-      );
-      return pageView(page.items.map(personView), page.nextPageToken);
+      const search = readSearchText(query.search);
+      const [page, total] = await Promise.all([
+        readPage(query.page_size, query.page_token, (request) => ports.members.list(request, search)),
+        onFirstPage(query, () => ports.members.count(search)),
+      ]);
+      return { ...pageView(page.items.map(personView), page.nextPageToken), ...total };
     }),
 
     implement(people.setOperator, async ({ params, body: { operator }, actor, signal }) => {

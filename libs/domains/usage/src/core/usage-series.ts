@@ -6,7 +6,7 @@ import { MAX_REPORT_DAYS, MAX_REPORT_ROWS } from './usage-report';
 type UsageGranularity = 'hour' | 'day';
 export type SeriesDimension = 'model' | 'api_key' | 'project';
 
-export interface UsageFilter {
+interface UsageFilter {
   readonly organizationId: string;
   readonly start: UnixMs;
   /** Exclusive. */

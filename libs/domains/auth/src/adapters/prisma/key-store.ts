@@ -101,6 +101,11 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
       return rows.map(apiKeyOf);
     },
 
+    count: (organizationId, filter, now) =>
+      prisma.apiKey.count({
+        where: { AND: [{ organizationId }, ...conditionsOf(organizationId, filter, now)] },
+      }),
+
     async findAnywhere(identity, limit) {
       const rows = await prisma.apiKey.findMany({
         where: identifiedBy(identity),

@@ -50,6 +50,8 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
       return rows.map(personOf);
     },
 
+    count: (search) => prisma.member.count({ where: search === undefined ? {} : memberContaining(search) }),
+
     setPassword(memberId, passwordHash, audit, changed) {
       const audits = changed ? [audit, changed.opened.audit] : [audit];
       return prisma.$transaction(async (transaction) => {

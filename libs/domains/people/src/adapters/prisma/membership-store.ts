@@ -84,6 +84,11 @@ export function createPrismaMembershipStore(prisma: AuthPrisma): MembershipStore
       return rows.map(organizationMemberOf);
     },
 
+    countIn: (organizationId, search) =>
+      prisma.membership.count({
+        where: { organizationId, ...(search === undefined ? {} : { member: memberContaining(search) }) },
+      }),
+
     change: (membership, decide) =>
       decided(membership, decide, (transaction, where, { role }) =>
         transaction.membership.update({ where, data: { role } }),
