@@ -47,7 +47,7 @@ export interface UsageGroup extends UsageMetrics {
 
 export interface UsageGroups {
   readonly groups: readonly UsageGroup[];
-  /** Of all pages; 0 for a page after the last one. */
+  /** The groups of all pages; 0 for a page after the last one. */
   readonly total: number;
 }
 

@@ -21,7 +21,7 @@ export interface LimitedClient extends Client {
 export interface IdempotentRequest {
   /** Hex digest of API key, method, path and header value. */
   readonly scope: string;
-  /** Of the canonical JSON: the order of names and white space do not matter. */
+  /** The hash of the canonical JSON: the order of names and white space do not matter. */
   readonly bodySha256: Buffer;
   /** The number of the last event that the client has, 0 for none; undefined when it wants no event ids. */
   readonly lastEventId: number | undefined;
