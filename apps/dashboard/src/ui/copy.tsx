@@ -5,7 +5,7 @@ import { cx } from './cx';
 const SHOWN_MS = 1_600;
 
 /** Copies text to the clipboard, if the browser allows it. */
-function useCopy(text: string) {
+function useCopy(text: string, onCopied?: () => void) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
@@ -14,7 +14,10 @@ function useCopy(text: string) {
   }, [copied]);
   const copy = () => {
     void navigator.clipboard?.writeText(text).then(
-      () => setCopied(true),
+      () => {
+        setCopied(true);
+        onCopied?.();
+      },
       () => setCopied(false),
     );
   };
@@ -41,8 +44,8 @@ export function CopyIcon({ text, what, className }: CopyProps & { readonly class
   );
 }
 
-export function CopyButton({ text, what }: CopyProps) {
-  const { copied, copy } = useCopy(text);
+export function CopyButton({ text, what, onCopied }: CopyProps & { readonly onCopied?: () => void }) {
+  const { copied, copy } = useCopy(text, onCopied);
   return (
     <Button icon={copied ? 'check' : 'copy'} onClick={copy} aria-live="polite">
       {copied ? 'Copied' : `Copy ${what}`}

@@ -44,7 +44,7 @@ export function FirstRequest({ organizationId, secret }: FirstRequestProps) {
           .
         </Notice>
       ) : (
-        <OneTimeSecret secret={secret} />
+        <OneTimeSecret secret={secret} of={{ allowed_models: null, scopes: ['chat'] }} />
       )}
       <p role="status" className="flex items-center gap-2 text-sm text-ink-soft">
         <Spinner /> Waiting for your first request…

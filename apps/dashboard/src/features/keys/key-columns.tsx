@@ -6,7 +6,26 @@ import { exactTime } from '../../format/time';
 import { Badge } from '../../ui/notice';
 import type { Column } from '../../ui/table';
 import { Tip } from '../../ui/tooltip';
-import { Day, Email, Id, Money, Text, Time } from '../../ui/values';
+import { Day, Email, Id, Money, Text, Time, visible } from '../../ui/values';
+
+/** Checkboxes of the keys that can be revoked together. */
+export function selectColumn(selected: readonly Key[], toggle: (key: Key) => void): Column<Key> {
+  return {
+    id: 'select',
+    header: () => <span className="sr-only">Select</span>,
+    enableSorting: false,
+    meta: { className: 'w-8' },
+    cell: ({ row: { original: key } }) =>
+      key.state !== 'revoked' && (
+        <input
+          type="checkbox"
+          aria-label={`Select ${visible(key.name)}`}
+          checked={selected.some(({ id }) => id === key.id)}
+          onChange={() => toggle(key)}
+        />
+      ),
+  };
+}
 
 export function keyColumns(organizationId: string): readonly Column<Key>[] {
   return [
@@ -87,8 +106,16 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
       header: 'Spend this month',
       accessorFn: ({ activity }) => Number(nanoUsdOf(activity?.spend_this_month_usd ?? '0')),
       meta: { figures: true, hide: 'phone', usd: ({ activity }) => activity?.spend_this_month_usd },
-      cell: ({ row: { original: key } }) =>
-        key.activity ? <Money usd={key.activity.spend_this_month_usd} /> : <Unknown />,
+      cell: ({ row: { original: key } }) => (
+        <>
+          {key.activity ? <Money usd={key.activity.spend_this_month_usd} /> : <Unknown />}
+          {key.monthly_budget_usd !== null && (
+            <p className="text-xs text-ink-faint">
+              of <Money usd={key.monthly_budget_usd} digits="all" />
+            </p>
+          )}
+        </>
+      ),
     },
   ];
 }

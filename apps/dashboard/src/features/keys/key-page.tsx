@@ -69,7 +69,7 @@ export function KeyPage() {
         )
       }
     >
-      {secret !== undefined && <OneTimeSecret secret={secret} />}
+      {secret !== undefined && key.state !== 'revoked' && <OneTimeSecret secret={secret} of={key} />}
       {key.previous_secret && <PreviousSecret of={key} editable={editable} />}
       {key.state === 'expired' && (
         <Notice tone="warn" title="This key has expired">
@@ -92,6 +92,7 @@ export function KeyPage() {
 
 function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly organizationId: string }) {
   const projectNames = useProjectNames(organizationId, [key.project_id]);
+  const can = usePermission(organizationId);
   return (
     <>
       {key.activity && (
@@ -208,16 +209,18 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
           <Fact name="ID">
             <Id>{key.id}</Id>
           </Fact>
-          <Fact name="Audit log">
-            <Link
-              to="/o/$organizationId/audit"
-              params={{ organizationId }}
-              search={{ target: key.id }}
-              className="text-accent hover:underline"
-            >
-              View changes
-            </Link>
-          </Fact>
+          {can('audit:read') && (
+            <Fact name="Audit log">
+              <Link
+                to="/o/$organizationId/audit"
+                params={{ organizationId }}
+                search={{ target: key.id }}
+                className="text-accent hover:underline"
+              >
+                View changes
+              </Link>
+            </Fact>
+          )}
         </Facts>
       </Section>
     </>

@@ -131,6 +131,37 @@ describe('the keys page', () => {
     expect(JSON.stringify(api.requestsTo(KEYS).map(({ query }) => String(query)))).not.toContain('secret');
   });
 
+  it('revokes several keys at once, and keeps those selected that fail', async () => {
+    const REVOKE = 'POST /api/organizations/{organization_id}/keys/{key_id}/revoke';
+    const keys = ['a', 'b', 'c'].map((name) => keyWith({ id: `key-${name}`, name }));
+    respondWithKeys(...keys);
+    renderPage('/o/org-1/keys');
+    for (const name of ['a', 'b', 'c']) await userEvent.click(await screen.findByLabelText(`Select ${name}`));
+    await userEvent.click(screen.getByLabelText('Select c'));
+    await screen.findByText('2 keys selected');
+    api.refuse(REVOKE, 409, { code: 'conflict', message: 'Not now.' });
+    await userEvent.click(screen.getByRole('button', { name: 'Revoke 2 keys' }));
+    await userEvent.type(screen.getByLabelText(/^Type/), 'revoke');
+    await userEvent.click(screen.getByRole('button', { name: 'Revoke keys' }));
+    const alert = await screen.findByRole('alert');
+    expect(alert.textContent).toMatch(/^2 keys could not be revoked\. [ab]: Not now\.$/);
+    api.on(REVOKE, () => ({ key: keyWith({ state: 'revoked' }) }));
+    await userEvent.click(screen.getByRole('button', { name: 'Revoke keys' }));
+    await screen.findByText('2 keys revoked.');
+    await waitFor(() => expect(screen.queryByText('2 keys selected')).toBeNull());
+    expect(api.requestsTo(REVOKE).map(({ params }) => params['key_id'])).toEqual([
+      ...['key-a', 'key-b', 'key-a', 'key-b'],
+    ]);
+  });
+
+  it('offers no selection to those who may not revoke every key', async () => {
+    api.on('GET /api/session', () => sessionOf('developer'));
+    respondWithKeys(keyWith());
+    renderPage('/o/org-1/keys');
+    await screen.findByRole('link', { name: 'production' });
+    expect(screen.queryByLabelText('Select production')).toBeNull();
+  });
+
   it('keeps its filters in the URL', async () => {
     const revoked = keyWith({ id: 'key-2', name: 'old laptop', state: 'revoked' });
     api.on(KEYS, ({ query }) => ({

@@ -1,10 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { keysQuery, type KeyFilters } from '../../api/keys';
+import { useState } from 'react';
+import { keysQuery, type Key, type KeyFilters } from '../../api/keys';
+import { useProjectNames } from '../../api/projects';
 import { usePermission } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
 import { omitUndefined } from '../../app/search';
-import { buttonClass } from '../../ui/button';
+import { counted } from '../../format/count';
+import { Button, buttonClass } from '../../ui/button';
 import { DebouncedInput } from '../../ui/debounced-input';
 import { Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
@@ -14,7 +17,8 @@ import { Notice } from '../../ui/notice';
 import { Page } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table } from '../../ui/table';
-import { keyColumns } from './key-columns';
+import { keyColumns, selectColumn } from './key-columns';
+import { RevokeKeys } from './revoke-keys';
 
 const route = getRouteApi('/signed-in/o/$organizationId/keys');
 
@@ -29,13 +33,22 @@ export function KeysPage() {
   const canCreate = can('keys:manage_own');
   const keys = useInfiniteQuery(keysQuery(organizationId, filtersOf(show, find, owner, project)));
   const shown = keys.data?.pages.flatMap(({ data }) => data) ?? [];
-  const search = (status: string, text: string, owned = owner) =>
+  const projects = useProjectNames(organizationId, [project]);
+  const [chosen, select] = useState<readonly Key[]>([]);
+  const selected = chosen.filter(({ organization_id: id }) => id === organizationId);
+  const toggle = (key: Key) =>
+    select(
+      selected.some(({ id }) => id === key.id)
+        ? selected.filter(({ id }) => id !== key.id)
+        : [...selected, key],
+    );
+  const search = (status: string, text: string, owned = owner, inProject = project) =>
     void navigate({
       search: omitUndefined({
         show: searchValue(status),
         find: text === '' ? undefined : text,
         owner: owned,
-        project,
+        project: inProject,
       }),
       replace: true,
     });
@@ -91,12 +104,31 @@ export function KeysPage() {
             <option value="me">My keys</option>
             <option value="left">Owner has left</option>
           </Select>
-          {project !== undefined && (
-            <Link to="/o/$organizationId/keys" params={{ organizationId }} className={buttonClass()}>
-              Show keys of all projects
-            </Link>
+          {(projects.size > 0 || project !== undefined) && (
+            <Select
+              aria-label="Project"
+              className="col-span-2 sm:w-44"
+              value={project ?? ''}
+              onChange={({ target }) => search(show, find, owner, target.value || undefined)}
+            >
+              <option value="">All projects</option>
+              {[...projects].map(([id, name]) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </Select>
           )}
         </FilterBar>
+        {selected.length > 0 && (
+          <div className="flex flex-wrap items-center gap-2 text-sm" role="status">
+            {counted(selected.length, 'key')} selected
+            <RevokeKeys organizationId={organizationId} keys={selected} onDone={select} />
+            <Button small kind="quiet" onClick={() => select([])}>
+              Clear selection
+            </Button>
+          </div>
+        )}
         {can('keys:manage') && owner !== 'left' && <KeysOfPeopleWhoLeft organizationId={organizationId} />}
         {blockingErrorOf(keys) ? (
           <Failure error={keys.error} what="keys" onRetry={() => void keys.refetch()} />
@@ -106,7 +138,10 @@ export function KeysPage() {
           <Table
             caption="Keys"
             rows={shown}
-            columns={keyColumns(organizationId)}
+            columns={[
+              ...(can('keys:manage') ? [selectColumn(selected, toggle)] : []),
+              ...keyColumns(organizationId),
+            ]}
             rowId={({ id }) => id}
             rowClass={({ state }) => (state === 'active' ? undefined : 'text-ink-soft')}
             stale={keys.isPlaceholderData}

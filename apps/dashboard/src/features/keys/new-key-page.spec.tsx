@@ -45,6 +45,28 @@ describe('the page to create a key', () => {
     expect(screen.queryByRole('button', { name: 'Codex' })).toBeNull();
   });
 
+  it('asks before the only copy of a secret is lost, and shows examples that the key may run', async () => {
+    api.on(CREATE, () => ({
+      key: keyWith({ allowed_models: ['acme/b'] }),
+      ...{ secret: 'sk-gw-new', bounds: BOUNDS },
+    }));
+    api.on('GET /api/models', () =>
+      modelList([modelWith('acme/a'), modelWith('acme/b')], { base_url: 'https://gw.example/v1' }),
+    );
+    renderPage('/o/org-1/keys/new');
+    await userEvent.type(await screen.findByLabelText('Name'), 'production');
+    await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
+    const secret = await screen.findByLabelText('Your key');
+    expect(document.activeElement).toBe(secret);
+    await screen.findByText(/"model": "acme\/b"/);
+    await userEvent.click(screen.getByRole('link', { name: 'Done' }));
+    await screen.findByText('Leave without copying the key?');
+    await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+    fireEvent.copy(secret);
+    await userEvent.click(screen.getByRole('link', { name: 'Done' }));
+    await waitFor(() => expect(screen.queryByLabelText('Your key')).toBeNull());
+  });
+
   it('sends the form’s values in the API’s format', async () => {
     api.on(CREATE, () => ({ key: keyWith(), secret: 'sk-gw-new', bounds: BOUNDS }));
     renderPage('/o/org-1/keys/new');

@@ -1,3 +1,4 @@
+import type { Result } from '@gateway/dashboard-contract/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -11,23 +12,29 @@ import { KeyFields, useKeyForm } from './key-form';
 import { bodyOf, EMPTY_KEY, setFieldError } from './key-form-values';
 import { OneTimeSecret } from './one-time-secret';
 
+type CreatedKey = Result<'POST /api/organizations/{organization_id}/keys'>;
+
 const route = getRouteApi('/signed-in/o/$organizationId/keys/new');
 
 export function NewKeyPage() {
   const { organizationId } = route.useParams();
-  const [secret, setSecret] = useState<string>();
+  const [created, setCreated] = useState<CreatedKey>();
   return (
     <Page
       narrow
-      title={secret === undefined ? 'Create key' : 'Key created'}
-      description={secret === undefined ? undefined : 'Copy it now; you won’t see it again.'}
+      title={created === undefined ? 'Create key' : 'Key created'}
+      description={created === undefined ? undefined : 'Copy it now; you won’t see it again.'}
     >
-      {secret === undefined ? (
-        <NewKeyForm organizationId={organizationId} onCreated={setSecret} />
+      {created === undefined ? (
+        <NewKeyForm organizationId={organizationId} onCreated={setCreated} />
       ) : (
         <div className="grid gap-6">
-          <OneTimeSecret secret={secret} />
-          <Link to="/o/$organizationId/keys" params={{ organizationId }} className={buttonClass('primary')}>
+          <OneTimeSecret secret={created.secret} of={created.key} />
+          <Link
+            to="/o/$organizationId/keys"
+            params={{ organizationId }}
+            className={`${buttonClass('primary')} justify-self-start`}
+          >
             Done
           </Link>
         </div>
@@ -38,7 +45,7 @@ export function NewKeyPage() {
 
 interface NewKeyFormProps {
   readonly organizationId: string;
-  readonly onCreated: (secret: string) => void;
+  readonly onCreated: (created: CreatedKey) => void;
 }
 
 function NewKeyForm({ organizationId, onCreated }: NewKeyFormProps) {
@@ -51,10 +58,10 @@ function NewKeyForm({ organizationId, onCreated }: NewKeyFormProps) {
         params: { organization_id: organizationId },
         body,
       }),
-    onSuccess: ({ secret }) => {
+    onSuccess: (created) => {
       void queryClient.invalidateQueries({ queryKey: ['keys', organizationId] });
       void queryClient.invalidateQueries({ queryKey: ['key-names', organizationId] });
-      onCreated(secret);
+      onCreated(created);
     },
     onError: (error) => setFieldError(error, form.setError),
   });

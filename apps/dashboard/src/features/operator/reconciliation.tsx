@@ -8,7 +8,7 @@ import { Badge, Notice } from '../../ui/notice';
 import { Fact, Facts, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
-import { Id, Money, Time } from '../../ui/values';
+import { Id, LogTime, Money, Time } from '../../ui/values';
 
 type Reconciliation = Result<'GET /api/operator/reconciliation'>['reconciliation'];
 type Ledger = NonNullable<Reconciliation['ledger']>;
@@ -238,7 +238,7 @@ const USAGE_COLUMNS: readonly Column<UsageDifference>[] = [
     cell: ({ row: { original } }) => (
       <>
         <p className="font-medium">
-          {USAGE_KINDS[original.kind] ?? original.kind}, from <Time at={original.starts_at} />
+          {USAGE_KINDS[original.kind] ?? original.kind}, from <LogTime at={original.starts_at} />
         </p>
         <p className="text-xs text-ink-faint">
           <Organization id={original.organization_id} />

@@ -1,5 +1,5 @@
 /** @jest-environment @happy-dom/jest-environment */
-import { cleanup, screen, waitFor } from '@testing-library/react';
+import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
 import { modelWith, ORGANIZATION, sessionOf, modelList } from '../../testing/fixtures';
@@ -115,6 +115,9 @@ describe('the limits page', () => {
     api.on(SET_ELASTIC_HOLDS, () => ({ organization }));
     renderPage('/o/org-1/limits');
     await userEvent.click(await screen.findByRole('button', { name: 'Turn on' }));
+    expect(api.requestsTo(SET_ELASTIC_HOLDS)).toEqual([]);
+    const dialog = within(await screen.findByRole('dialog', { name: 'Turn on elastic holds?' }));
+    await userEvent.click(dialog.getByRole('button', { name: 'Turn on' }));
     await screen.findByRole('button', { name: 'Turn off' });
     expect(api.requestsTo(SET_ELASTIC_HOLDS)[0]?.body).toEqual({ enabled: true });
   });

@@ -13,7 +13,7 @@ import { LoadMore, ShownCount } from '../../ui/load-more';
 import { Menu, MenuItem } from '../../ui/menu';
 import { Badge } from '../../ui/notice';
 import { Page, Section } from '../../ui/page';
-import { Empty, Failure, messageOf, SkeletonRows } from '../../ui/states';
+import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
 import { Email, Text, Time, visible } from '../../ui/values';
@@ -254,6 +254,7 @@ const STATES = {
 } as const;
 
 function Invitations({ organizationId }: { readonly organizationId: string }) {
+  const [revoking, setRevoking] = useState<Invitation>();
   const queryClient = useQueryClient();
   const toast = useToast();
   const invitations = useInfiniteQuery({
@@ -273,8 +274,10 @@ function Invitations({ organizationId }: { readonly organizationId: string }) {
       api.call('DELETE /api/organizations/{organization_id}/invitations/{invitation_id}', {
         params: { organization_id: organizationId, invitation_id: invitationId },
       }),
-    onSuccess: () => toast('Invitation revoked. Its link no longer works.'),
-    onError: (error) => toast(messageOf(error)),
+    onSuccess: () => {
+      setRevoking(undefined);
+      toast('Invitation revoked. Its link no longer works.');
+    },
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['invitations', organizationId] }),
   });
   const columns: readonly Column<Invitation>[] = [
@@ -319,11 +322,7 @@ function Invitations({ organizationId }: { readonly organizationId: string }) {
       meta: { className: 'text-right' },
       cell: ({ row: { original: one } }) =>
         one.state === 'pending' && (
-          <Button
-            small
-            busy={revoke.isPending && revoke.variables === one.id}
-            onClick={() => revoke.mutate(one.id)}
-          >
+          <Button small onClick={() => setRevoking(one)}>
             Revoke
           </Button>
         ),
@@ -343,6 +342,24 @@ function Invitations({ organizationId }: { readonly organizationId: string }) {
           <LoadMore of={invitations} />
         </div>
       )}
+      <Confirm
+        danger
+        open={revoking !== undefined}
+        onOpenChange={() => {
+          setRevoking(undefined);
+          revoke.reset();
+        }}
+        title="Revoke invitation?"
+        action="Revoke invitation"
+        busy={revoke.isPending}
+        error={revoke.error}
+        onConfirm={() => revoking && revoke.mutate(revoking.id)}
+      >
+        <p>
+          The link that was sent to <Text className="font-medium text-ink">{revoking?.email ?? ''}</Text>{' '}
+          stops working.
+        </p>
+      </Confirm>
     </Section>
   );
 }
