@@ -45,7 +45,7 @@ describe('the page to create a key', () => {
     expect(screen.queryByRole('button', { name: 'Codex' })).toBeNull();
   });
 
-  it('asks before the only copy of a secret is lost, and shows examples that the key may run', async () => {
+  it('confirms that the only copy of a secret may be lost, and shows examples that the key may run', async () => {
     api.on(CREATE, () => ({
       key: keyWith({ allowed_models: ['acme/b'] }),
       ...{ secret: 'sk-gw-new', bounds: BOUNDS },
