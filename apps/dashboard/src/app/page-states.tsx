@@ -1,4 +1,6 @@
-import { Link, type ErrorComponentProps } from '@tanstack/react-router';
+import { Link, useRouter, type ErrorComponentProps } from '@tanstack/react-router';
+import { useCallback, useEffect } from 'react';
+import { isTransient, RECOVERY_INTERVAL_MS } from '../api/transient-error';
 import { buttonClass } from '../ui/button';
 import { Page } from '../ui/page';
 import { Empty, Failure, Skeleton, SkeletonRows } from '../ui/states';
@@ -14,10 +16,22 @@ export function LoadingPage() {
   );
 }
 
+/** The page loads automatically once the server responds again. */
 export function PageFailure({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  const retry = useCallback(() => {
+    reset();
+    void router.invalidate();
+  }, [reset, router]);
+  const recovers = isTransient(error);
+  useEffect(() => {
+    if (!recovers) return;
+    const timer = setInterval(retry, RECOVERY_INTERVAL_MS);
+    return () => clearInterval(timer);
+  }, [recovers, retry]);
   return (
     <Page title="Something went wrong">
-      <Failure error={error} what="this page" onRetry={reset} />
+      <Failure error={error} what="this page" onRetry={retry} />
     </Page>
   );
 }
