@@ -243,6 +243,10 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ $seconds }}e3)'] }
 {{- with include "gateway.apiUrl" .root }}{{ $_ := set $plain "GATEWAY_PUBLIC_URL" . }}{{ end -}}
 {{- with $values.edgeProxy.settings.GATEWAY_ENDPOINTS }}{{ $_ := set $plain "GATEWAY_ENDPOINTS" . }}{{ end -}}
 {{- end -}}
+{{- if and .component.http $own.tlsSecret }}
+{{- $_ := set $plain "GATEWAY_TLS_CERT_FILE" "/etc/gateway/https/tls.crt" -}}
+{{- $_ := set $plain "GATEWAY_TLS_KEY_FILE" "/etc/gateway/https/tls.key" -}}
+{{- end -}}
 {{- if or $values.caBundle.configMap $values.caBundle.secret }}{{ $_ := set $plain "NODE_EXTRA_CA_CERTS" "/etc/gateway/ca-bundle/ca.crt" }}{{ end -}}
 {{- with $values.telemetry.endpoint }}{{ $_ := set $plain "OTEL_EXPORTER_OTLP_ENDPOINT" . }}{{ end -}}
 {{- $plain = mergeOverwrite $plain (deepCopy $values.settings) $own.settings }}
@@ -286,6 +290,17 @@ exec: { command: [node, -e, 'setTimeout(() => {}, {{ $seconds }}e3)'] }
 {{/* Public URLs; those of the demo are for `kubectl port-forward`. */}}
 {{- define "gateway.apiUrl" -}}
 {{- .Values.public.apiUrl | default (ternary "http://127.0.0.1:8080/v1" "" .Values.demo.enabled) -}}
+{{- end }}
+
+{{/* The port of a service that speaks HTTP or HTTPS. Takes a dict of root and own, its values. */}}
+{{- define "gateway.httpPort" -}}
+{{- if not .own.tlsSecret -}}
+{ name: http, number: 80 }
+{{- else if or .root.Values.ingress.enabled .root.Values.httpRoute.enabled -}}
+{{- fail "edgeProxy.tlsSecret and dashboardApi.tlsSecret exclude ingress and httpRoute, which terminate TLS" -}}
+{{- else -}}
+{ name: https, number: 443 }
+{{- end -}}
 {{- end }}
 
 {{- define "gateway.dashboardUrl" -}}
