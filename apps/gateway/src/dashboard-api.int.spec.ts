@@ -117,6 +117,30 @@ describe('the dashboard API with the real auth domain', () => {
     });
   });
 
+  it('exports keys and the audit log over several pages, filtered, and no secret', async () => {
+    const path = await organization();
+    const names = Array.from({ length: 201 }, (_, index) => `key ${index}`);
+    const secrets: string[] = [];
+    for (const name of names) {
+      secrets.push((await send('POST', `${path}/keys`, { name, scopes: ['chat'] })).json.secret);
+    }
+    const rowsOf = async (target: string) => {
+      const response = await fetch(`http://127.0.0.1:${fixture.api.port()}${target}`, {
+        headers: { cookie },
+      });
+      expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+      const text = await response.text();
+      expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
+      return text.trimEnd().split('\r\n').slice(1);
+    };
+    const keys = await rowsOf(`${path}/keys.csv`);
+    expect(new Set(keys.map((row) => row.split(',')[1])).size).toBe(names.length);
+    expect(await rowsOf(`${path}/keys.csv?search=key%20200`)).toHaveLength(1);
+    expect(await rowsOf(`${path}/audit.csv?action=key.create`)).toHaveLength(names.length);
+    const [created] = await rowsOf('/api/audit.csv?action=organization.create');
+    expect(created).toContain(OPERATOR.email);
+  });
+
   it('suspends and resumes an organization for all its keys', async () => {
     const path = await organization();
     const { json } = await send('POST', `${path}/keys`, { name: 'k', scopes: ['chat'] });

@@ -254,6 +254,14 @@ describe('usage and generations', () => {
     );
     expect(csv.split('\r\n')).toHaveLength(4);
     expect(csv).toContain(`acme/b,"'=key,""2""",,1,0,0,0,1000,100,30,20,0,10,3,`);
+    const filtered = await fetchText(`/api/organizations/${id}/generations.csv?model_id=acme/b`);
+    const [heading, row, end] = filtered.split('\r\n');
+    expect(heading).toMatch(/^created_at,id,request_id,api_type,status,.*,cost_usd,charged_usd,/);
+    expect(row).toContain(`,${settled.finished?.generationId},`);
+    expect(row).toContain(`,acme/b,"'=key,""2""",`);
+    expect(end).toBe('');
+    const refused = await fetchText(`/api/organizations/${id}/refused-requests.csv`);
+    expect(refused).toBe('refused_at,request_id,key_id,model,error_code,error_message\r\n');
     const live = jsonOf(await operator.request(`GET /api/organizations/${id}/live`));
     expect(live).toMatchObject({
       requests_today: 2,

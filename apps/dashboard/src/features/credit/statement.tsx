@@ -4,14 +4,14 @@ import { api } from '../../api/client';
 import { blockingErrorOf } from '../../api/transient-error';
 import { omitUndefined } from '../../app/search';
 import { exactDay, monthName } from '../../format/time';
-import { Button, buttonClass } from '../../ui/button';
+import { Button } from '../../ui/button';
 import { Select } from '../../ui/field';
-import { Icon } from '../../ui/icons';
 import { Figure, Figures, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Money } from '../../ui/values';
 import type { CreditSearch } from './search';
 import { StatementCredits, StatementDays, StatementLines } from './statement-tables';
+import { CsvLink } from '../../ui/csv-link';
 
 interface StatementProps {
   readonly organizationId: string;
@@ -74,17 +74,12 @@ export function Statement({ organizationId, search, onSearch }: StatementProps) 
             <option value="credits">Credits and corrections</option>
             <option value="all">All transactions</option>
           </Select>
-          <a
-            className={buttonClass()}
-            download
+          <CsvLink
             href={api.url('GET /api/organizations/{organization_id}/statement.csv', {
               params: { organization_id: organizationId },
               query: { month },
             })}
-          >
-            <Icon name="download" />
-            CSV
-          </a>
+          />
         </>
       }
     >

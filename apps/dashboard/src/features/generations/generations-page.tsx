@@ -29,6 +29,8 @@ import { apiNames } from './api-names';
 import { generationColumns } from './generation-columns';
 import { RefusedRequests } from './refused-requests';
 import type { GenerationSearch } from './search';
+import { CsvLink } from '../../ui/csv-link';
+import { api } from '../../api/client';
 
 const route = getRouteApi('/signed-in/o/$organizationId/generations');
 
@@ -65,6 +67,21 @@ export function GenerationsPage() {
         listsRefused
           ? 'Requests that ended with an error and have no generation: the latest 20 of each error.'
           : 'Settled requests, newest first.'
+      }
+      actions={
+        <CsvLink
+          href={
+            listsRefused
+              ? api.url('GET /api/organizations/{organization_id}/refused-requests.csv', {
+                  params: { organization_id: organizationId },
+                  query: refusedFiltersOf(search),
+                })
+              : api.url('GET /api/organizations/{organization_id}/generations.csv', {
+                  params: { organization_id: organizationId },
+                  query: filtersOf(search),
+                })
+          }
+        />
       }
     >
       <Filters organizationId={organizationId} search={search} onChange={change} keyNames={keyNames} />

@@ -19,6 +19,8 @@ import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table } from '../../ui/table';
 import { keyColumns, selectColumn } from './key-columns';
 import { RevokeKeys } from './revoke-keys';
+import { CsvLink } from '../../ui/csv-link';
+import { api } from '../../api/client';
 
 const route = getRouteApi('/signed-in/o/$organizationId/keys');
 
@@ -64,7 +66,17 @@ export function KeysPage() {
     <Page
       title="Keys"
       description="Keys authenticate requests to the API. Spend is by UTC day and month."
-      actions={create}
+      actions={
+        <>
+          <CsvLink
+            href={api.url('GET /api/organizations/{organization_id}/keys.csv', {
+              params: { organization_id: organizationId },
+              query: filtersOf(show, find, owner, project),
+            })}
+          />
+          {create}
+        </>
+      }
     >
       <div className="grid gap-3">
         <FilterBar>

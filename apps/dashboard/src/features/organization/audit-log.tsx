@@ -10,6 +10,7 @@ import { visible } from '../../ui/values';
 import { auditColumns } from './audit-columns';
 import { AuditFilters } from './audit-filters';
 import type { AuditSearch } from './audit-search';
+import { CsvLink } from '../../ui/csv-link';
 
 interface AuditLogProps {
   /** Absent: the platform audit log. */
@@ -37,8 +38,21 @@ export function AuditLog({ organizationId, search, onSearch }: AuditLogProps) {
   });
   const rows = log.data?.pages.flatMap(({ data }) => data) ?? [];
   const actorLabel = rows.find(({ actor }) => actor.id === search.actor)?.actor.label;
+  const query = filtersOf(search);
   return (
     <>
+      <div className="justify-self-start">
+        <CsvLink
+          href={
+            organizationId === undefined
+              ? api.url('GET /api/audit.csv', { query })
+              : api.url('GET /api/organizations/{organization_id}/audit.csv', {
+                  params: { organization_id: organizationId },
+                  query,
+                })
+          }
+        />
+      </div>
       <AuditFilters
         isPlatform={organizationId === undefined}
         search={search}

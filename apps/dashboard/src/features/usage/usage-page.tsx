@@ -20,10 +20,8 @@ import { omitUndefined } from '../../app/search';
 import { count, percent } from '../../format/count';
 import { estimatedDuration, exactDay, exactTime } from '../../format/time';
 import { minuteAt } from '../../format/time-range';
-import { buttonClass } from '../../ui/button';
 import { Field, Input, Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
-import { Icon } from '../../ui/icons';
 import { LoadMore, ShownCount } from '../../ui/load-more';
 import { Figure, Figures, Page, Section } from '../../ui/page';
 import { SegmentedControl } from '../../ui/segmented-control';
@@ -38,6 +36,7 @@ import { ProjectSelect, projectIdOf } from '../projects/project-select';
 import { errorColumns } from './error-columns';
 import { idOf } from './split';
 import { usageColumns } from './usage-rows';
+import { CsvLink } from '../../ui/csv-link';
 
 const route = getRouteApi('/signed-in/o/$organizationId/usage');
 
@@ -133,17 +132,12 @@ export function UsagePage() {
       title="Usage"
       description={period(query)}
       actions={
-        <a
-          className={buttonClass()}
-          download
+        <CsvLink
           href={api.url('GET /api/organizations/{organization_id}/usage.csv', {
             params: { organization_id: organizationId },
             query: { ...query, split_by: split },
           })}
-        >
-          <Icon name="download" />
-          CSV
-        </a>
+        />
       }
     >
       <Filters

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint, json } from '../endpoint';
+import { endpoint, json, stream } from '../endpoint';
 import { id, page, pageQuery, time } from '../fields';
 
 const auditEntry = z
@@ -46,5 +46,21 @@ export const auditEndpoints = {
     query: pageQuery.extend(filters),
     response: json(page(auditEntry)),
     compressed: true,
+  }),
+  platformCsv: endpoint({
+    method: 'GET',
+    path: '/api/audit.csv',
+    access: 'platform:audit',
+    summary: 'Download the audit entries of the platform and all organizations as CSV',
+    query: z.strictObject(filters),
+    response: stream('text/csv'),
+  }),
+  csv: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/audit.csv',
+    access: 'audit:read',
+    summary: 'Download the audit entries of an organization as CSV',
+    query: z.strictObject(filters),
+    response: stream('text/csv'),
   }),
 } as const;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint, json } from '../endpoint';
+import { endpoint, json, stream } from '../endpoint';
 import { amountUsd, apiType, id, page, pageQuery, time, usd } from '../fields';
 
 const number = z.int().min(0);
@@ -173,6 +173,13 @@ const refusedRequest = z
   })
   .meta({ id: 'RefusedRequest' });
 
+const refusedQuery = z.strictObject({
+  request_id: z.string().min(1).max(500).optional(),
+  key_id: z.string().max(100).optional(),
+  model: z.string().max(200).optional().meta({ description: 'As the client named it.' }),
+  error_code: z.string().max(100).optional(),
+});
+
 export const generationEndpoints = {
   list: endpoint({
     method: 'GET',
@@ -200,14 +207,25 @@ export const generationEndpoints = {
     summary: 'List the latest refused requests, newest first',
     description:
       'Chat completions that ended with an error and have no generation. Only the latest 20 of each error code are kept; all of them are counted in usage. They appear within seconds.',
-    query: z.strictObject({
-      request_id: z.string().min(1).max(500).optional(),
-      key_id: z.string().max(100).optional(),
-      model: z.string().max(200).optional().meta({ description: 'As the client named it.' }),
-      error_code: z.string().max(100).optional(),
-    }),
+    query: refusedQuery,
     response: json(z.object({ data: z.array(refusedRequest) })),
     compressed: true,
+  }),
+  csv: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/generations.csv',
+    access: 'usage:read',
+    summary: 'Download settled generations as CSV, newest first',
+    query: z.strictObject(generationFilters),
+    response: stream('text/csv'),
+  }),
+  refusedCsv: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/refused-requests.csv',
+    access: 'usage:read',
+    summary: 'Download the latest refused requests as CSV, newest first',
+    query: refusedQuery,
+    response: stream('text/csv'),
   }),
   get: endpoint({
     method: 'GET',

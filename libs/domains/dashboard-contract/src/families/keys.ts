@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { created, EDGE_CHANGE_TIMEOUT_MS, endpoint, json } from '../endpoint';
+import { created, EDGE_CHANGE_TIMEOUT_MS, endpoint, json, stream } from '../endpoint';
 import {
   count,
   emptyBody,
@@ -156,6 +156,14 @@ export const keyEndpoints = {
     query: keyQuery,
     response: json(page(keyWithActivity).extend({ bounds: keyBounds, total })),
     compressed: true,
+  }),
+  csv: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/keys.csv',
+    access: 'keys:read',
+    summary: 'Download keys with their limits and spend as CSV; never a secret',
+    query: keyQuery.omit({ page_size: true, page_token: true }),
+    response: stream('text/csv'),
   }),
   create: endpoint({
     method: 'POST',

@@ -5,6 +5,7 @@ import { createCatalogueHandlers } from './catalogue-handlers';
 import { createCreditAlertHandlers } from './credit-alert-handlers';
 import { createCreditHandlers } from './credit-handlers';
 import { createDeadLetterHandlers } from './dead-letter-handlers';
+import { createExportHandlers } from './export-handlers';
 import { createGenerationHandlers } from './generation-handlers';
 import { createKeyHandlers } from './key-handlers';
 import { createOperatorHandlers } from './operator-handlers';
@@ -29,6 +30,7 @@ export function createHandlers(ports: DashboardApiPorts): readonly Implementatio
     createCreditAlertHandlers,
     createUsageHandlers,
     createGenerationHandlers,
+    createExportHandlers,
     createOperatorHandlers,
     createCatalogueHandlers,
     createPlaygroundHandlers,

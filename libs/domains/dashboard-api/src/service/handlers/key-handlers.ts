@@ -1,4 +1,5 @@
 import { endpoints, parts } from '@gateway/dashboard-contract';
+import type { z } from 'zod';
 import { forwardedQuery } from '../http/forwarded-query';
 import { implement, type Implementation } from '../http/implement';
 import { activityOf } from '../key-activity';
@@ -11,12 +12,9 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
   const { keys } = endpoints;
 
   return [
-    implement(keys.list, async ({ params, query }) => {
-      const page = await owners.auth.call(parts.keys, { params, query: forwardedQuery(query) });
-      const ids = page.data.map(({ id }) => id);
-      const activity = await activityOf(ports, params.organization_id, ids);
-      return { ...page, data: page.data.map((key) => ({ ...key, activity: activity.get(key.id) ?? null })) };
-    }),
+    implement(keys.list, ({ params, query }) =>
+      listKeys(ports, params.organization_id, forwardedQuery(query)),
+    ),
 
     implement(keys.create, async ({ params, body, sent }) => {
       await requireKnownModels(inferenceRouter, body.allowed_models);
@@ -37,4 +35,17 @@ export function createKeyHandlers(ports: DashboardApiPorts): readonly Implementa
       return owners.auth.call(keys.update, { params, body: sent });
     }),
   ];
+}
+
+/** A page of keys with their activity. */
+export async function listKeys(
+  ports: Pick<DashboardApiPorts, 'owners' | 'inferenceRouter' | 'log'>,
+  organizationId: string,
+  query: z.input<typeof parts.keys.query>,
+) {
+  const params = { organization_id: organizationId };
+  const page = await ports.owners.auth.call(parts.keys, { params, query });
+  const ids = page.data.map(({ id }) => id);
+  const activity = await activityOf(ports, organizationId, ids);
+  return { ...page, data: page.data.map((key) => ({ ...key, activity: activity.get(key.id) ?? null })) };
 }
