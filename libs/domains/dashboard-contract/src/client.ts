@@ -191,7 +191,7 @@ async function errorFrom(response: Response): Promise<ApiError> {
   return new ApiError(error.message, {
     status: response.status,
     code: error.code,
-    ...(error.param === undefined ? {} : { param: error.param }),
+    param: error.param,
     metadata: error.metadata ?? {},
     ...requestIdOf(response),
     ...(Number.isNaN(retryAfterS) ? {} : { retryAfterMs: retryAfterS * 1000 }),

@@ -67,7 +67,7 @@ function row(
     grpcStatus,
     advice,
     message,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    retryAfterMs,
   };
 }
 

@@ -55,7 +55,7 @@ export class RpcError extends GatewayError {
     cause?: unknown,
   ) {
     const { name, code, message } = FAILURES[failure];
-    super(code, { internalMessage, cause, ...(message === undefined ? {} : { message }) });
+    super(code, { internalMessage, cause, message });
     this.name = name;
   }
 }

@@ -49,8 +49,8 @@ export function startTethered(options: TetheredProcessOptions): Promise<Tethered
   const tether = spawn('/bin/sh', ['-c', TETHER, 'tether', command, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
-    ...(environment === undefined ? {} : { env: environment }),
-    ...(directory === undefined ? {} : { cwd: directory }),
+    env: environment,
+    cwd: directory,
     ...user,
   });
   tether.unref();

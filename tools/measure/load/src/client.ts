@@ -100,7 +100,7 @@ export function createChatClient(
       const outcome = isStreamed
         ? await readStream(response, chat)
         : readNonStreaming(await response.body.text());
-      return { status: 200, ...(generationId === undefined ? {} : { generationId }), ...outcome };
+      return { status: 200, generationId, ...outcome };
     } catch {
       return { outcome: abort.signal.aborted ? 'timed out' : 'disconnected' };
     } finally {

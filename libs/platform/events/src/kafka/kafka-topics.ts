@@ -100,7 +100,7 @@ function topicOf(topic: string, options: KafkaTopicOptions) {
   return {
     topic,
     numPartitions: partitions,
-    ...(replicationFactor === undefined ? {} : { replicationFactor }),
+    replicationFactor,
     configEntries: [
       { name: 'retention.ms', value: String(retentionMs) },
       { name: 'max.message.bytes', value: String(maxMessageBytes) },

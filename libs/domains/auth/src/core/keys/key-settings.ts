@@ -61,9 +61,9 @@ export function readKeySettings(
     allowedModels,
     ipAllowlist,
     jsonStreaming: requested.jsonStreaming,
-    ...(expiresOn === undefined ? {} : { expiresOn }),
+    expiresOn,
     limits: requested.limits,
-    ...(requested.projectId === undefined ? {} : { projectId: requested.projectId }),
+    projectId: requested.projectId,
   };
 }
 

@@ -18,7 +18,7 @@ export function toDashboardError(thrown: unknown): DashboardError {
 }
 
 function ofGatewayError(error: GatewayError): DashboardError {
-  const options = { message: error.message, ...(error.param === undefined ? {} : { param: error.param }) };
+  const options = { message: error.message, param: error.param };
   if (error.code === 'invalid_request') return new DashboardError('invalid', options);
   if (error.code === 'no_capacity') return new DashboardError('unavailable', { cause: error });
   return new DashboardError('internal', { cause: error });

@@ -38,7 +38,7 @@ export class GoogleCredential implements Credential {
 /** A new client each time, since a client keeps the file that it has read. */
 async function resolveToken(keyFile: string | undefined): Promise<ResolvedSecret<Headers>> {
   const { GoogleAuth } = await import('google-auth-library');
-  const auth = new GoogleAuth({ scopes: SCOPE, ...(keyFile === undefined ? {} : { keyFile }) });
+  const auth = new GoogleAuth({ scopes: SCOPE, keyFile });
   const client = await auth.getClient();
   // The token, and the project that pays where the credentials name one.
   const headers = Object.fromEntries(await client.getRequestHeaders());

@@ -99,8 +99,8 @@ function failureOf(reply: Exclude<EncodeReply, { encoded: Uint8Array }>): Error 
   const { kind, detail, publicMessage, param } = reply;
   return new UpstreamFailure(kind, {
     detail,
-    ...(publicMessage === undefined ? {} : { publicMessage }),
-    ...(param === undefined ? {} : { param }),
+    publicMessage,
+    param,
   });
 }
 

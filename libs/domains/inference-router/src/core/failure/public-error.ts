@@ -12,9 +12,9 @@ export function errorBeforeFirstEvent(
 ): GatewayError {
   return new GatewayError(failure.rule.code, {
     ...options,
-    ...(failure.publicMessage === undefined ? {} : { message: failure.publicMessage }),
-    ...(failure.param === undefined ? {} : { param: failure.param }),
-    ...(failure.metadata === undefined ? {} : { metadata: failure.metadata }),
+    message: failure.publicMessage,
+    param: failure.param,
+    metadata: failure.metadata,
     internalMessage: failure.message,
     cause: failure,
   });

@@ -93,8 +93,8 @@ export function classifyError(
       return new UpstreamFailure(kind, {
         detail,
         reported,
-        ...(publicMessage === undefined ? {} : { publicMessage }),
-        ...(error.param === undefined ? {} : { param: error.param }),
+        publicMessage,
+        param: error.param,
       });
     }
     default: {
@@ -102,7 +102,7 @@ export function classifyError(
       return new UpstreamFailure(kind, {
         detail,
         reported,
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        retryAfterMs,
       });
     }
   }

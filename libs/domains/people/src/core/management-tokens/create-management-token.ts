@@ -74,7 +74,7 @@ export async function createManagementToken(
   const audit = auditOf(
     {
       actor,
-      ...(organizationId === undefined ? {} : { organizationId }),
+      organizationId,
       action: 'management_token.create',
       target: id,
       details: { name, last4: secret.slice(-4), role: role ?? 'operator', access, expires_on: expiresOn },

@@ -19,7 +19,7 @@ export async function revokeManagementToken(
   const audit = auditOf(
     {
       actor,
-      ...(organizationId === undefined ? {} : { organizationId }),
+      organizationId,
       action: 'management_token.revoke',
       target: token.id,
       details: { name, last4 },

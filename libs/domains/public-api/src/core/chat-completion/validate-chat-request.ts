@@ -195,10 +195,10 @@ function uncounted(
     bodyJson: Buffer.from(
       wellFormedJson(JSON.stringify(exactSeed === undefined ? forwarded : withoutSeed(forwarded))),
     ),
-    ...(exactSeed === undefined ? {} : { exactSeed }),
-    ...(signedBy === undefined ? {} : { signedBy }),
+    exactSeed,
+    signedBy,
     ...(typeof promptCacheKey === 'string' ? { promptCacheKey } : {}),
-    ...(externalUser === undefined ? {} : { externalUser }),
+    externalUser,
     input: uncountedInput(forwarded, inline, model),
     isOutputVisible: isOutputVisible({ stream, n: fields.n ?? 1 }, forwarded, model),
     isJson: isJsonMode(fields),

@@ -30,7 +30,7 @@ export function validated(
     includeUsage,
     n,
     bodyJson: Buffer.from(bodyJson.buffer, bodyJson.byteOffset, bodyJson.byteLength),
-    ...(exactSeed === undefined ? {} : { exactSeed }),
+    exactSeed,
     maxOutputTokens,
     estimatedInputTokens: inputTokens,
     heldInputTokens,
@@ -39,9 +39,9 @@ export function validated(
     isJson,
     cacheWrites,
     heldCost: heldCostOf({ model, heldInputTokens, n, cacheWrites }, maxOutputTokens),
-    ...(signedBy === undefined ? {} : { signedBy }),
-    ...(promptCacheKey === undefined ? {} : { promptCacheKey }),
-    ...(externalUser === undefined ? {} : { externalUser }),
-    ...(response === undefined ? {} : { response }),
+    signedBy,
+    promptCacheKey,
+    externalUser,
+    response,
   };
 }

@@ -37,7 +37,7 @@ export function parseSpendLimits(headers: HeaderValues): SpendLimits | Refusal {
   if (isRefusal(maxCost)) return maxCost;
   const run = parseRun(runIds, budgets);
   if (isRefusal(run)) return run;
-  return { ...(maxCost === undefined ? {} : { maxCost }), ...(run && { run }) };
+  return { maxCost, ...(run && { run }) };
 }
 
 function parseRun(ids: readonly string[] | undefined, budgets: readonly string[] | undefined) {
@@ -51,7 +51,7 @@ function parseRun(ids: readonly string[] | undefined, budgets: readonly string[]
     return invalid(RUN_ID_HEADER, 'must be sent once, with 1 to 128 visible ASCII characters.');
   }
   if (isRefusal(budget)) return budget;
-  return { id, ...(budget === undefined ? {} : { budget }) };
+  return { id, budget };
 }
 
 function parseAmount(name: string, values: readonly string[] | undefined): NanoUsd | Refusal | undefined {

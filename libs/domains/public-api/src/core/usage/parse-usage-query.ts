@@ -54,9 +54,9 @@ export function parseUsageQuery(query: Readonly<Record<string, unknown>>, now: U
   return {
     ...range,
     groupBy,
-    ...(values.model === undefined ? {} : { modelId: values.model }),
-    ...(values.run_id === undefined ? {} : { runId: values.run_id }),
-    ...(values.project_id === undefined ? {} : { projectId: values.project_id }),
+    modelId: values.model,
+    runId: values.run_id,
+    projectId: values.project_id,
   };
 }
 

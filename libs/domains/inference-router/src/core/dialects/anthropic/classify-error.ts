@@ -127,7 +127,7 @@ function readErrorObject(error: JsonObject): ProviderError {
     code: textOf(asObject(details)?.['error_code']) || textOf(error['code']),
     type: textOf(error['type']) || textOf(error['status']),
     param: paramOf(message),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    retryAfterMs,
   };
 }
 

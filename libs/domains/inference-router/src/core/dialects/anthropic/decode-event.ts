@@ -182,7 +182,7 @@ class AnthropicDecoder implements EventDecoder {
       toolCalls: stopped.flatMap(({ toolCalls }) => toolCalls ?? []),
       ...(details.length === 0 ? {} : { reasoningDetails: details }),
       finishReason,
-      ...(stopSequence === undefined ? {} : { stopSequence }),
+      stopSequence,
     });
   }
 

@@ -56,7 +56,7 @@ export function readResponse(response: JsonObject): ReadResponse {
         ...(details.length === 0 ? {} : { reasoningDetails: details }),
         toolCalls,
         finishReason: finishReasonOf(stop_reason) ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop'),
-        ...(stopSequence === undefined ? {} : { stopSequence }),
+        stopSequence,
       }),
     ],
     usage: usage && toReportedUsage(mergeUsage(NO_USAGE, usage)),

@@ -5,5 +5,5 @@ import { ResponseDecoder } from './decode-event';
 /** A non-streaming response has the form of an event with the whole completion. */
 export function readResponse(response: JsonObject, n: number): ReadResponse {
   const { choices, usage, error } = new ResponseDecoder(n).decode(response);
-  return { choices, usage, ...(error === undefined ? {} : { error }) };
+  return { choices, usage, error };
 }

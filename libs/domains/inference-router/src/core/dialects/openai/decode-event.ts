@@ -35,7 +35,7 @@ function decodeEvent(data: string, n: number, toolCalls: ToolCallPositions): Dec
   if (!Array.isArray(listed) && !usage) throw malformed('a chunk without choices');
   const event = {
     systemFingerprint: chunk['system_fingerprint'],
-    ...(usage === undefined ? {} : { usage }),
+    usage,
   };
   const choices: ChoiceDelta[] = [];
   for (const value of Array.isArray(listed) ? (listed as unknown[]) : []) {

@@ -83,7 +83,7 @@ export function readToolCalls(message: JsonObject): readonly ReadToolCall[] {
         id: nonEmpty(call['id']),
         name: nonEmpty(called['name']),
         arguments: argumentsText(called['arguments']),
-        ...(extraContent === undefined ? {} : { extraContent }),
+        extraContent,
       },
     ];
   });

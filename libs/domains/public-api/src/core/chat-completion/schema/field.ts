@@ -66,5 +66,5 @@ export const reject = (name: string, hint?: string): Field => ({
   disposition: 'reject',
   shape: any(),
   doc: 'Not supported.',
-  ...(hint === undefined ? {} : { hint }),
+  hint,
 });

@@ -182,7 +182,7 @@ export const variants = (
   tag,
   variants: new Map(Object.entries(shapes)),
   hints: new Map(Object.entries(hints)),
-  ...(untagged === undefined ? {} : { untagged }),
+  untagged,
 });
 export const anyObject = (options: Omit<AnyObjectShape, 'kind'> = {}): AnyObjectShape => ({
   kind: 'object',

@@ -67,7 +67,7 @@ export function checkEmbeddings(
     includeUsage: false,
     n: 1,
     bodyJson: Buffer.from(wellFormedJson(JSON.stringify(forwarded))),
-    ...(fields.user === undefined ? {} : { externalUser: fields.user }),
+    externalUser: fields.user,
     input: {
       text,
       overheadTokens: 0,
