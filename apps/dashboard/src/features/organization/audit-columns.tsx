@@ -9,7 +9,35 @@ import type { AuditSearch } from './audit-search';
 export type AuditEntry = Result<'GET /api/audit'>['data'][number];
 
 /** Actors and resources link to their entries. */
-export function auditColumns(search: AuditSearch): readonly Column<AuditEntry>[] {
+export function auditColumns(search: AuditSearch, isPlatform: boolean): readonly Column<AuditEntry>[] {
+  const organization: Column<AuditEntry> = {
+    id: 'organization',
+    header: 'Organization',
+    meta: { hide: 'tablet' },
+    cell: ({ row: { original: entry } }) =>
+      entry.organization_id === null ? (
+        <span className="text-ink-faint">Platform</span>
+      ) : (
+        <>
+          <Link
+            to="/o/$organizationId"
+            params={{ organizationId: entry.organization_id }}
+            className="hover:text-accent hover:underline"
+          >
+            <Id>{entry.organization_id}</Id>
+          </Link>
+          <p className="text-xs">
+            <Link
+              to="."
+              search={{ ...search, organization: entry.organization_id }}
+              className="text-ink-faint hover:text-accent hover:underline"
+            >
+              Only this one
+            </Link>
+          </p>
+        </>
+      ),
+  };
   return [
     {
       id: 'at',
@@ -59,6 +87,7 @@ export function auditColumns(search: AuditSearch): readonly Column<AuditEntry>[]
         </>
       ),
     },
+    ...(isPlatform ? [organization] : []),
     {
       id: 'changes',
       header: 'Changes',

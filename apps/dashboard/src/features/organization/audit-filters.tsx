@@ -79,6 +79,18 @@ export function AuditFilters({ isPlatform, search, actorLabel, onSearch }: Filte
           </Select>
         </Field>
       )}
+      {search.organization !== undefined && (
+        <Field label="Organization">
+          <Select
+            className="sm:w-48"
+            value={search.organization}
+            onChange={({ target: { value } }) => change({ organization: value || undefined })}
+          >
+            <option value="">All</option>
+            <option value={search.organization}>{search.organization}</option>
+          </Select>
+        </Field>
+      )}
       <TimeField label="From" end="start" value={search.since} onChange={(since) => change({ since })} />
       <TimeField label="To" end="end" value={search.until} onChange={(until) => change({ until })} />
       <Field label="Resource ID">

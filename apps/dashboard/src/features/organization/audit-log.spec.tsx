@@ -67,6 +67,18 @@ describe('the audit log', () => {
     expect(await categories()).toEqual(expect.arrayContaining(['Projects', 'Dead letters', 'Catalogue']));
   });
 
+  it('shows the organization of each entry of the platform, and lists only one on request', async () => {
+    const OF_ORGANIZATION = 'GET /api/organizations/{organization_id}/audit';
+    api.on(OF_ORGANIZATION, () => ({ data: [], next_page_token: null }));
+    const { router } = renderPage('/operator/audit');
+    const [only] = await screen.findAllByRole('link', { name: 'Only this one' });
+    await userEvent.click(only as HTMLElement);
+    await waitFor(() => expect(api.requestsTo(OF_ORGANIZATION)).toHaveLength(1));
+    expect(router.state.location.search).toEqual({ organization: 'org-1' });
+    const [csv] = screen.getAllByRole<HTMLAnchorElement>('link', { name: 'CSV' });
+    expect(csv?.href).toContain('/api/organizations/org-1/audit.csv');
+  });
+
   it('maps inclusive UTC days to times, and clears all filters', async () => {
     const { router } = renderPage('/operator/audit?since=2026-11-01&until=2026-11-02&action=key.');
     await screen.findByText('Key updated');

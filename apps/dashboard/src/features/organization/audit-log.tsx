@@ -20,15 +20,18 @@ interface AuditLogProps {
 }
 
 export function AuditLog({ organizationId, search, onSearch }: AuditLogProps) {
+  const query = filtersOf(search);
+  // Operators may read the log of each organization.
+  const listed = organizationId ?? search.organization;
   const log = useInfiniteQuery({
     queryKey: ['audit', organizationId ?? '', search],
     queryFn: ({ pageParam, signal }) => {
-      const query = { ...filtersOf(search), page_token: pageParam };
-      return organizationId === undefined
-        ? api.call('GET /api/audit', { query, signal })
+      const page = { page_token: pageParam };
+      return listed === undefined
+        ? api.call('GET /api/audit', { query: { ...query, ...page }, signal })
         : api.call('GET /api/organizations/{organization_id}/audit', {
-            params: { organization_id: organizationId },
-            query,
+            params: { organization_id: listed },
+            query: { ...query, ...page },
             signal,
           });
     },
@@ -38,16 +41,15 @@ export function AuditLog({ organizationId, search, onSearch }: AuditLogProps) {
   });
   const rows = log.data?.pages.flatMap(({ data }) => data) ?? [];
   const actorLabel = rows.find(({ actor }) => actor.id === search.actor)?.actor.label;
-  const query = filtersOf(search);
   return (
     <>
       <div className="justify-self-start">
         <CsvLink
           href={
-            organizationId === undefined
+            listed === undefined
               ? api.url('GET /api/audit.csv', { query })
               : api.url('GET /api/organizations/{organization_id}/audit.csv', {
-                  params: { organization_id: organizationId },
+                  params: { organization_id: listed },
                   query,
                 })
           }
@@ -72,7 +74,7 @@ export function AuditLog({ organizationId, search, onSearch }: AuditLogProps) {
           <Table
             caption="Audit log"
             rows={rows}
-            columns={auditColumns(search)}
+            columns={auditColumns(search, organizationId === undefined)}
             rowId={({ id }) => id}
             stale={log.isPlaceholderData}
           />

@@ -6,6 +6,7 @@ export function readAuditSearch(search: Record<string, unknown>) {
     action: stringParam(search, 'action'),
     actor: stringParam(search, 'actor'),
     target: stringParam(search, 'target'),
+    organization: stringParam(search, 'organization'),
     since: stringParam(search, 'since'),
     until: stringParam(search, 'until'),
   });
