@@ -59,11 +59,11 @@ describe('the page to create a key', () => {
     const secret = await screen.findByLabelText('Your key');
     expect(document.activeElement).toBe(secret);
     await screen.findByText(/"model": "acme\/b"/);
-    await userEvent.click(screen.getByRole('link', { name: 'Done' }));
+    await userEvent.click(screen.getByRole('link', { name: 'Keys' }));
     await screen.findByText('Leave without copying the key?');
     await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
     fireEvent.copy(secret);
-    await userEvent.click(screen.getByRole('link', { name: 'Done' }));
+    await userEvent.click(screen.getByRole('link', { name: 'Keys' }));
     await waitFor(() => expect(screen.queryByLabelText('Your key')).toBeNull());
   });
 

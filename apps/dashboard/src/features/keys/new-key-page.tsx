@@ -33,6 +33,8 @@ export function NewKeyPage() {
           <Link
             to="/o/$organizationId/keys"
             params={{ organizationId }}
+            // The person says that the secret is no longer needed.
+            ignoreBlocker
             className={`${buttonClass('primary')} justify-self-start`}
           >
             Done
