@@ -324,6 +324,28 @@ it('a spooled generation does not wait for records that are rejected or unreadab
   expect(spool.names()).toEqual(['gen-1', 'gen-2', 'gen-3']);
 });
 
+it('a replay ends when the disk cannot be read, and the next one starts after those records', async () => {
+  const spool = createFileSpool({ directory });
+  await spool.open();
+  for (let index = 0; index < 10; index += 1) await spool.put(`gen-${index}`, Buffer.from('x'));
+  const read: string[] = [];
+  const broken = {
+    ...spool,
+    read: (name: string) => {
+      read.push(name);
+      return Promise.reject(new Error('EIO'));
+    },
+  };
+  const recorder = createGenerationRecorder({
+    ...{ events: {} as never, ledger: {} as never, spool: broken, timers: nodeTimers },
+    ...{ log: createSilentLogger(), onStored: () => undefined, onReplayed: () => undefined },
+  });
+  await recorder.replay();
+  expect(read).toEqual(['gen-0', 'gen-1']);
+  await recorder.replay();
+  expect(read).toEqual(['gen-0', 'gen-1', 'gen-2', 'gen-3']);
+});
+
 it('logs one line per store and interval while the stores refuse generations', async () => {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };

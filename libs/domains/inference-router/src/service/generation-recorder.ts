@@ -163,26 +163,36 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
     const start = lastReplayed === undefined ? 0 : names.indexOf(lastReplayed) + 1;
     const left = [...names.slice(start), ...names.slice(0, start)];
     while (left.length > 0) {
-      const batch = await readBatch(left);
+      const { batch, isDiskBroken } = await readBatch(left);
       if (batch.length > 0 && !(await send(batch)) && !(await sendOneByOne(batch))) return;
+      if (isDiskBroken) return;
     }
   }
 
   /** Reads the next records, and removes their names from those that are left. */
-  async function readBatch(left: string[]): Promise<readonly SpooledGeneration[]> {
+  async function readBatch(left: string[]) {
     const batch: SpooledGeneration[] = [];
     let bytes = 0;
-    while (left.length > 0 && batch.length < REPLAY_BATCH.records && bytes < REPLAY_BATCH.bytes) {
-      const name = left.shift() ?? '';
-      const found = await readOne(name).catch((error: unknown) => {
-        log.error({ err: error, name }, 'a spooled generation could not be read');
-        return undefined;
-      });
-      if (!found) continue;
-      batch.push(found);
-      bytes += found.payload.length;
+    let consecutiveFailures = 0;
+    while (
+      left.length > 0 &&
+      batch.length < REPLAY_BATCH.records &&
+      bytes < REPLAY_BATCH.bytes &&
+      consecutiveFailures < MAX_CONSECUTIVE_FAILURES
+    ) {
+      lastReplayed = left.shift() ?? '';
+      try {
+        const found = await readOne(lastReplayed);
+        consecutiveFailures = 0;
+        if (!found) continue;
+        batch.push(found);
+        bytes += found.payload.length;
+      } catch (error) {
+        consecutiveFailures += 1;
+        log.error({ err: error, name: lastReplayed }, 'a spooled generation could not be read');
+      }
     }
-    return batch;
+    return { batch, isDiskBroken: consecutiveFailures >= MAX_CONSECUTIVE_FAILURES };
   }
 
   async function readOne(name: string): Promise<SpooledGeneration | undefined> {
