@@ -4,7 +4,7 @@ import { isTransient, RECOVERY_INTERVAL_MS } from '../api/transient-error';
 import { buttonClass } from '../ui/button';
 import { Page } from '../ui/page';
 import { Empty, Failure, Skeleton, SkeletonRows } from '../ui/states';
-import { OperatorContact } from '../ui/operator-contact';
+import { OperatorContact } from './operator-contact';
 
 /** Shown while a page's code or data loads. */
 export function LoadingPage() {

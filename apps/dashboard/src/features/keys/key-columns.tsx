@@ -6,7 +6,8 @@ import { exactTime } from '../../format/time';
 import { Badge } from '../../ui/notice';
 import type { Column } from '../../ui/table';
 import { Tip } from '../../ui/tooltip';
-import { Day, Email, Id, Money, Text, Time, visible } from '../../ui/values';
+import { Day, Email, Id, Text, Time, visible } from '../../ui/values';
+import { SpendOfBudget, Unavailable } from './spend-of-budget';
 
 /** Checkboxes of the keys that can be revoked together. */
 export function selectColumn(selected: readonly Key[], toggle: (key: Key) => void): Column<Key> {
@@ -78,7 +79,7 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
       meta: { hide: 'phone' },
       cell: ({ row: { original: key } }) =>
         key.activity === null ? (
-          <Unknown />
+          <Unavailable />
         ) : key.activity.last_used_at === null ? (
           <span className="text-ink-faint">Never</span>
         ) : (
@@ -91,14 +92,7 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
       accessorFn: ({ activity }) => Number(nanoUsdOf(activity?.spend_today_usd ?? '0')),
       meta: { figures: true, usd: ({ activity }) => activity?.spend_today_usd },
       cell: ({ row: { original: key } }) => (
-        <>
-          {key.activity ? <Money usd={key.activity.spend_today_usd} /> : <Unknown />}
-          {key.daily_budget_usd !== null && (
-            <p className="text-xs text-ink-faint">
-              of <Money usd={key.daily_budget_usd} digits="all" />
-            </p>
-          )}
-        </>
+        <SpendOfBudget spend={key.activity?.spend_today_usd} budget={key.daily_budget_usd} />
       ),
     },
     {
@@ -107,14 +101,7 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
       accessorFn: ({ activity }) => Number(nanoUsdOf(activity?.spend_this_month_usd ?? '0')),
       meta: { figures: true, hide: 'phone', usd: ({ activity }) => activity?.spend_this_month_usd },
       cell: ({ row: { original: key } }) => (
-        <>
-          {key.activity ? <Money usd={key.activity.spend_this_month_usd} /> : <Unknown />}
-          {key.monthly_budget_usd !== null && (
-            <p className="text-xs text-ink-faint">
-              of <Money usd={key.monthly_budget_usd} digits="all" />
-            </p>
-          )}
-        </>
+        <SpendOfBudget spend={key.activity?.spend_this_month_usd} budget={key.monthly_budget_usd} />
       ),
     },
   ];
@@ -172,16 +159,5 @@ function Restrictions({ of: key }: { readonly of: Key }) {
       <span>{key.scopes.map((scope) => (scope === 'chat' ? 'Chat' : 'Read usage')).join(', ')}</span>
       {restrictions.length > 0 && <span className="text-xs text-ink-faint">{restrictions.join(' · ')}</span>}
     </div>
-  );
-}
-
-/** Shown for an unavailable figure, which is not zero. */
-function Unknown() {
-  return (
-    <Tip text="Temporarily unavailable">
-      <span tabIndex={0} className="text-ink-faint">
-        —
-      </span>
-    </Tip>
   );
 }

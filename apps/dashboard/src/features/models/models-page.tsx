@@ -18,7 +18,7 @@ import { Id, Text } from '../../ui/values';
 import { clientSnippets } from '../keys/client-snippets';
 import { snippets } from '../keys/snippets';
 import { modelColumns } from './model-columns';
-import { OperatorContact } from '../../ui/operator-contact';
+import { OperatorContact } from '../../app/operator-contact';
 
 /** Stands for a secret, which is shown only when its key is created. */
 const EXAMPLE_KEY = 'YOUR_API_KEY';

@@ -13,7 +13,7 @@ import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Text, Time, visible } from '../../ui/values';
 import { ROLES, rolesWithoutOwner } from './member-role';
-import { OperatorContact } from '../../ui/operator-contact';
+import { OperatorContact } from '../../app/operator-contact';
 
 type Domain = Result<'GET /api/organizations/{organization_id}/domains'>['data'][number];
 

@@ -15,7 +15,7 @@ import { BUDGETS } from '../keys/budgets';
 import { CapsForm, COUNTS, type Caps } from './caps-form';
 import { TargetRules } from './target-rules';
 import { ElasticHolds } from './elastic-holds';
-import { OperatorContact } from '../../ui/operator-contact';
+import { OperatorContact } from '../../app/operator-contact';
 import { RenameOrganization } from './rename-organization';
 
 const route = getRouteApi('/signed-in/o/$organizationId/limits');

@@ -21,7 +21,7 @@ import { Domains } from './domains';
 import { SecondFactorRequired } from './second-factor-required';
 import { InvitePerson } from './invite-person';
 import { canChangeRole, MemberRole, type Member, type MemberProps } from './member-role';
-import { OperatorContact } from '../../ui/operator-contact';
+import { OperatorContact } from '../../app/operator-contact';
 
 const route = getRouteApi('/signed-in/o/$organizationId/members');
 

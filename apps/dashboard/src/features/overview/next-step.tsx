@@ -3,7 +3,7 @@ import { usePermission } from '../../api/session';
 import { buttonClass } from '../../ui/button';
 import { Notice } from '../../ui/notice';
 import { useSteps } from '../first-run/steps';
-import { OperatorContact } from '../../ui/operator-contact';
+import { OperatorContact } from '../../app/operator-contact';
 
 /** The next setup step; renders nothing after the first request. */
 export function NextStep({ organizationId }: { readonly organizationId: string }) {

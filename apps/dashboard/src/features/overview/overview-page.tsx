@@ -17,7 +17,7 @@ import { LazyUsageChart } from '../usage/lazy-usage-chart';
 import { LastDays } from './last-days';
 import { LatestGenerations } from './latest-generations';
 import { NextStep } from './next-step';
-import { OperatorContact } from '../../ui/operator-contact';
+import { OperatorContact } from '../../app/operator-contact';
 
 const route = getRouteApi('/signed-in/o/$organizationId/');
 

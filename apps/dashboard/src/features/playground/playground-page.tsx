@@ -22,7 +22,7 @@ import type { ImageAttachment } from './image';
 import { bodyOf, issuesOf, type Message, type PlaygroundRequest } from './request';
 import { Settings, type PlaygroundSettings } from './settings';
 import { usePlaygroundKey } from './use-playground-key';
-import { OperatorContact } from '../../ui/operator-contact';
+import { OperatorContact } from '../../app/operator-contact';
 
 const route = getRouteApi('/signed-in/o/$organizationId/playground');
 

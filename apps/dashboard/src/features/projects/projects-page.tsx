@@ -10,7 +10,8 @@ import { Page } from '../../ui/page';
 import { SegmentedControl } from '../../ui/segmented-control';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
-import { Id, Money, Text, visible } from '../../ui/values';
+import { Id, Text, visible } from '../../ui/values';
+import { SpendOfBudget } from '../keys/spend-of-budget';
 import { ArchiveProject } from './archive-project';
 import { ProjectDialog } from './project-dialog';
 
@@ -116,14 +117,7 @@ function columnsOf(organizationId: string, canManage: boolean): readonly Column<
       enableSorting: false,
       meta: id === 'month' ? {} : { hide: 'phone' },
       cell: ({ row: { original: project } }) => (
-        <>
-          {project.spend ? <Money usd={project.spend[spend]} /> : '—'}
-          {project[budget] !== null && (
-            <p className="text-xs text-ink-faint">
-              of <Money usd={project[budget]} digits="all" />
-            </p>
-          )}
-        </>
+        <SpendOfBudget spend={project.spend?.[spend]} budget={project[budget]} />
       ),
     })),
     {
