@@ -545,64 +545,6 @@ describeWith(helm, 'the chart', () => {
     });
   });
 
-  it('serves HTTPS without an ingress: certificate, port of the Service, helm test and notes', () => {
-    const objects = render('least', '--set', 'edgeProxy.tlsSecret=api-tls');
-    const edge = workloads(objects).find((each) => componentOf(each) === 'edge-proxy')?.spec.template.spec;
-    const [{ env, volumeMounts }] = edge.containers;
-    expect(env).toContainEqual({ name: 'GATEWAY_TLS_KEY_FILE', value: '/etc/gateway/https/tls.key' });
-    expect(volumeMounts).toContainEqual({ name: 'https', mountPath: '/etc/gateway/https', readOnly: true });
-    expect(edge.volumes).toContainEqual({
-      name: 'https',
-      secret: expect.objectContaining({ secretName: 'api-tls' }),
-    });
-    const portsOf = (name: string) =>
-      objects.find(({ kind, metadata }) => kind === 'Service' && metadata.name.endsWith(name))?.spec.ports;
-    expect(portsOf('-edge-proxy')).toEqual([
-      { name: 'https', port: 443, targetPort: 'api', appProtocol: 'https' },
-    ]);
-    expect(portsOf('-dashboard-api')).toMatchObject([{ name: 'http', port: 80 }]);
-    const test = objects.find(({ kind }) => kind === 'Pod')?.spec.containers[0];
-    expect(test.command.slice(-2)).toEqual([
-      expect.stringMatching(/^https:.*edge-proxy$/),
-      expect.stringMatching(/^http:.*dashboard-api$/),
-    ]);
-    expect(() => renderText('everything', '--set', 'dashboardApi.tlsSecret=tls')).toThrow(
-      /dashboardApi\.tlsSecret exclude ingress and httpRoute/,
-    );
-  });
-
-  interface Rule {
-    readonly alert?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  }
-
-  it('labels alerts, and no recording rules, with the release', () => {
-    const rules = ofKind(objectsOf('everything'), 'PrometheusRule').flatMap(({ spec }) =>
-      (spec.groups as { rules: Rule[] }[]).flatMap((group) => group.rules),
-    );
-    const release = { release: 'gw', release_namespace: 'default' };
-    expect(rules.some(({ alert }) => alert === undefined)).toBe(true);
-    for (const { alert, labels } of rules) {
-      if (alert === undefined) expect(labels).toBeUndefined();
-      else expect(labels).toMatchObject({ ...release, severity: expect.any(String) });
-    }
-  });
-
-  it('links alerts to their runbooks, with commands for this release', () => {
-    const rules = ofKind(objectsOf('everything'), 'PrometheusRule').flatMap(({ spec }) =>
-      (spec.groups as { rules: Rule[] }[]).flatMap((group) => group.rules),
-    );
-    const alerts = rules.flatMap(({ annotations }) => (annotations ? [annotations] : []));
-    expect(alerts.length).toBeGreaterThan(15);
-    for (const { runbook, runbook_url: url } of alerts)
-      expect(url).toBe(`https://git.example.com/docs/${runbook}`);
-    const { description } = alerts.find(({ runbook }) => runbook?.includes('dead-letters')) ?? {};
-    expect(description).toContain(
-      'kubectl --namespace default exec deploy/gw-inference-gateway-dashboard-api -- ',
-    );
-  });
-
   it('installs each Grafana dashboard with an ID of its own', () => {
     const maps = ofKind(objectsOf('everything'), 'ConfigMap').filter(
       ({ metadata }) => metadata.labels['grafana_dashboard'] === '1',

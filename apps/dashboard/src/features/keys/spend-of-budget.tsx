@@ -7,7 +7,7 @@ interface SpendOfBudgetProps {
   readonly budget: string | null;
 }
 
-/** What is spent, and of which budget. An unavailable figure is not shown as zero. */
+/** The spend and the budget that limits it. An unavailable figure is not shown as zero. */
 export function SpendOfBudget({ spend, budget }: SpendOfBudgetProps) {
   return (
     <>
