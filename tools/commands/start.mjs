@@ -1,11 +1,11 @@
 // `npm start`: installs, builds and runs the gateway in this process; works in a fresh clone.
 import path from 'node:path';
-import { buildIfChanged } from './lib/nx.mjs';
+import { buildToRun } from './lib/nx.mjs';
 import { runGateway } from './lib/run-gateway.mjs';
 import { exitOnFailure, root } from './lib/run.mjs';
 
 try {
-  await buildIfChanged('gateway');
+  await buildToRun('gateway');
 } catch (error) {
   exitOnFailure(error);
 }

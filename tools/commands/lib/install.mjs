@@ -2,36 +2,42 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { nodeProblem } from './node-problem.mjs';
-import { root, runVisibly, StepFailed } from './run.mjs';
+import { root, StepFailed } from './run.mjs';
+import { runStep } from './step.mjs';
 
 /** In node_modules, so that it disappears with the packages. */
 const STAMP = path.join(root, 'node_modules', '.gateway-installed');
 
-/** Installs the packages of the lock file, unless they are installed already. */
-export async function install() {
+/**
+ * Installs the packages of the lock file, unless they are installed already: those that building and running need, and
+ * with `tests` those of tests and checks. npm's own setting `omit=dev` leaves the latter out, too.
+ */
+export async function install({ tests = process.env.npm_config_omit !== 'dev' } = {}) {
   const problem = nodeProblem();
   if (problem !== undefined) throw new StepFailed(problem);
-  const wanted = hashOf(['package.json', 'package-lock.json', '.npmrc']);
-  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return;
+  const lock = hashOf(['package.json', 'package-lock.json', '.npmrc']);
+  const installed = existsSync(STAMP) ? readFileSync(STAMP, 'utf8') : '';
+  const all = `${lock} with tests`;
+  if (installed === all || (!tests && installed === lock)) return;
+  // npm would remove packages of tests that are installed.
+  const withTests = tests || existsSync(path.join(root, 'node_modules', 'jest'));
   rmSync(STAMP, { force: true });
-  process.stdout.write('Installing packages (about a minute the first time) …\n');
   const npm = npmCommand();
   // `npm ci` refuses a lock file that was written where other platforms' optional packages were unavailable.
   // No dependency needs its install scripts, and some would download binaries.
-  const code = await runVisibly(npm.command, [
+  await runStep('Install packages', npm.command, [
     ...npm.args,
     'install',
     '--ignore-scripts',
-    // Also when NODE_ENV is production: the build needs them.
-    '--include=dev',
+    // Explicit, because NODE_ENV=production changes the default.
+    withTests ? '--include=dev' : '--omit=dev',
     // Other versions of npm would rewrite the lock file in another format.
     '--no-save',
     '--no-audit',
     '--no-fund',
     '--loglevel=error',
   ]);
-  if (code !== 0) throw new StepFailed(`npm install failed (exit code ${code}).`);
-  writeFileSync(STAMP, wanted);
+  writeFileSync(STAMP, withTests ? all : lock);
 }
 
 function hashOf(files) {

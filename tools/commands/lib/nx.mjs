@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { install } from './install.mjs';
 import { root, runVisibly, StepFailed } from './run.mjs';
+import { runStep } from './step.mjs';
 
 /** The services of a cluster, and the `cluster` program that starts them on this machine. */
 export const CLUSTER_PROJECTS = [
@@ -52,15 +53,16 @@ const INPUTS = [
 ];
 const GENERATED = new Set(['generated', 'node_modules']);
 
-/** As `build`, but starts Nx, which needs a second, only if a source file is newer than the built program. */
-export async function buildIfChanged(project) {
+/**
+ * Builds a program to run it, without the packages of tests. Nx, which needs a second to start, runs only if a source
+ * file is newer than the built program.
+ */
+export async function buildToRun(project) {
+  await install({ tests: false });
   const built = path.join(root, 'dist', project, 'main.js');
-  if (existsSync(built) && INPUTS.every((input) => newestChangeMs(input) < statSync(built).mtimeMs)) {
-    await install();
-    return;
-  }
+  if (existsSync(built) && INPUTS.every((input) => newestChangeMs(input) < statSync(built).mtimeMs)) return;
   const startedAt = new Date();
-  await build(project);
+  await runStep('Build', ...nxCommand('run', `${project}:build`, '--output-style=static'));
   // Nx does not touch unchanged outputs.
   utimesSync(built, startedAt, startedAt);
 }
