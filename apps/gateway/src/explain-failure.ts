@@ -1,4 +1,5 @@
 import { EmbeddedPostgresError, MigrationError } from '@gateway/database';
+import { FolderLockedError } from '@gateway/runtime';
 import type { Config } from './config';
 
 const PORT_SETTINGS = ['GATEWAY_PORT', 'GATEWAY_DASHBOARD_PORT', 'GATEWAY_ADMIN_PORT'] as const;
@@ -8,6 +9,7 @@ export function explainFailure(error: unknown, config: Config): string | undefin
   if (error instanceof EmbeddedPostgresError || error instanceof MigrationError) {
     return `The database cannot be used: ${error.message}`;
   }
+  if (error instanceof FolderLockedError) return `The state folder cannot be used: ${error.message}`;
   const { code, port } = error as { code?: string; port?: number };
   switch (code) {
     case 'EADDRINUSE': {

@@ -201,8 +201,14 @@ export class SpoolFullError extends Error {
  * unavailable. Bounded in bytes. Used by one process at a time.
  */
 export interface FinishedSpool {
-  /** Loads the records of earlier processes. Called once, first. */
+  /**
+   * Loads the records of earlier processes. Called first.
+   *
+   * @throws if another process uses the spool
+   */
   open(): Promise<void>;
+  /** Lets another process use the spool. Called last. */
+  close(): Promise<void>;
   /**
    * Reserves space for the record of one generation, until the returned function is
    * called. Undefined when the spool is full or its disk accepts no writes.

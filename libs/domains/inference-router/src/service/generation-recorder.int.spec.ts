@@ -63,9 +63,10 @@ describe('the end of a generation', () => {
     crashed.eventLogDown = true;
     crashed.ledgerDown = true;
     expect((await crashed.collect(generateRequest({ generationId: 'gen-D' }))).error).toBeUndefined();
-    expect(await readdir(directory)).toEqual(['gen-D.finished']);
+    expect((await readdir(directory)).sort()).toEqual(['gen-D.finished', 'spool.lock']);
     expect(await storedIn(crashed, 'spool')).toBe(1);
-    // A crash: the process is not stopped, and a partial record remains.
+    // A crash: the router is not stopped, its lock is stale, and a partial record remains.
+    await rm(join(directory, 'spool.lock'));
     await writeFile(join(directory, 'gen-half.partial'), 'half');
     const next = await start();
     await next.stop();
@@ -209,6 +210,20 @@ describe('a router that cannot record', () => {
 });
 
 describe('the spool', () => {
+  it('is of one router at a time, also on a disk that is full', async () => {
+    const first = await start();
+    await expect(start()).rejects.toThrow(/this process already uses .*router-spool/);
+    await first.stop();
+    await (await start()).stop();
+
+    const write = jest
+      .spyOn(fs, 'writeFile')
+      .mockRejectedValue(Object.assign(new Error(), { code: 'ENOSPC' }));
+    const spool = createFileSpool({ directory });
+    await expect(spool.open()).resolves.toBeUndefined();
+    write.mockRestore();
+  });
+
   it('reserves no more than the free space of its disk', async () => {
     const spool = createFileSpool({ directory });
     await spool.open();
@@ -231,7 +246,7 @@ describe('the spool', () => {
     await mkdir(join(directory, 'gen-X.finished'));
     await writeFile(join(directory, 'gen-X.finished', 'in the way'), '');
     await expect(spool.put('gen-X', Buffer.alloc(6))).rejects.toThrow();
-    expect(await readdir(directory)).toEqual(['gen-X.finished']);
+    expect((await readdir(directory)).sort()).toEqual(['gen-X.finished', 'spool.lock']);
     expect(spool.reserve()).toBeUndefined();
     await spool.checkDisk();
     expect(spool.reserve()).toBeDefined();
@@ -261,7 +276,9 @@ describe('the spool', () => {
     const spool = createFileSpool({ directory });
     await spool.open();
     await spool.put('../../etc/passwd', Buffer.from('x'));
-    expect(await readdir(directory)).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.finished$/)]);
+    const [file, ...others] = (await readdir(directory)).sort();
+    expect(file).toMatch(/^[0-9a-f]{64}\.finished$/);
+    expect(others).toEqual(['spool.lock']);
   });
 });
 

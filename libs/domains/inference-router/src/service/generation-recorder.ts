@@ -286,6 +286,7 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
       if (spool.names().length > 0) await replay();
       const remaining = spool.names().length;
       if (remaining > 0) log.warn({ remaining }, 'spooled generations remain for the next start');
+      await spool.close();
     },
   };
 }

@@ -1,9 +1,9 @@
 import { chown, open, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseLog } from '../log';
+import { isPostmasterOf } from './is-postmaster';
 import { pause } from './pause';
 import { EmbeddedPostgresError } from './postgres-error';
-import { isPostmasterOf } from './process-identity';
 
 /** The contents of `postmaster.pid`, which a running server writes to its data directory. */
 export interface PostmasterFile {

@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { chmod, cp, mkdir, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
+import { isAlive } from '@gateway/runtime';
 import { createScratchDirectory, type ScratchDirectory } from '@gateway/test-support';
 import { Client } from 'pg';
 import { findBinaries } from './binaries';
 import { findFreePort } from './free-port';
 import { CHILD_ENVIRONMENT } from './initialize-cluster';
-import { isAlive, isPostmasterOf } from './process-identity';
+
+import { isPostmasterOf } from './is-postmaster';
 import { openServerHome } from './server-home';
 import {
   startEmbeddedPostgres,
@@ -327,13 +329,13 @@ describe('crashes', () => {
 describe('a second start on one state folder', () => {
   it('is refused while another process runs the server, which is unaffected', async () => {
     const running = await startTestWriter();
-    await expect(start()).rejects.toThrow(/process \d+ runs the database in .* use another state folder/);
+    await expect(start()).rejects.toThrow(/process \d+ uses .* use another state folder/);
     await running.hasWritten(100);
   });
 
   it('is refused in the same process', async () => {
     const postgres = await start();
-    await expect(start()).rejects.toThrow(/this process already runs the database/);
+    await expect(start()).rejects.toThrow(/this process already uses/);
     expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 

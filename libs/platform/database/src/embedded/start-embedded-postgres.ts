@@ -1,3 +1,4 @@
+import { lockFolder } from '@gateway/runtime';
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseLog } from '../log';
@@ -8,7 +9,6 @@ import { EmbeddedPostgresError } from './postgres-error';
 import { cleanUpPreviousServer } from './postmaster-file';
 import { prepareServer } from './prepare-server';
 import { ServerStartError, startServerProcess } from './server-process';
-import { lockStateFolder } from './state-lock';
 import { superviseServer } from './supervise-server';
 
 export interface EmbeddedPostgresOptions {
@@ -49,13 +49,13 @@ export interface EmbeddedPostgres {
  * on 127.0.0.1 only and requires a password. Remains of an earlier run, such as a
  * running server or a stale lock, are cleaned up first.
  *
- * @throws EmbeddedPostgresError with a remedy, also if another process runs the
- *   server of this folder.
+ * @throws EmbeddedPostgresError with a remedy; FolderLockedError if another process
+ *   runs the server of this folder.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   await mkdir(options.stateDirectory, { recursive: true });
   const stateDirectory = await realpath(options.stateDirectory);
-  const lock = await lockStateFolder(stateDirectory);
+  const lock = await lockFolder(stateDirectory, 'postgres.lock');
   try {
     return await startLocked(stateDirectory, options, () => lock.release());
   } catch (error) {

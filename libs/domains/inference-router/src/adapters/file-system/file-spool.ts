@@ -1,3 +1,4 @@
+import { FolderLockedError, lockFolder, type FolderLock } from '@gateway/runtime';
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +21,7 @@ const UNREADABLE = '.unreadable';
 const TEST_RECORD = 'disk-check';
 
 export interface FileSpoolOptions {
-  /** Created when missing. Not shared with another process. */
+  /** Created when missing. Of one process at a time. */
   readonly directory: string;
   readonly maxBytes?: number;
 }
@@ -34,6 +35,7 @@ export function createFileSpool({
   maxBytes = DEFAULT_MAX_SPOOL_BYTES,
 }: FileSpoolOptions): FinishedSpool {
   const sizes = new Map<string, number>();
+  let lock: FolderLock | undefined;
   let totalBytes = 0;
   let reservations = 0;
   /** Free space of the disk at its last check; 0 after a write failed. */
@@ -53,6 +55,11 @@ export function createFileSpool({
   return {
     async open() {
       await mkdir(directory, { recursive: true, mode: 0o700 });
+      lock = await lockFolder(directory, 'spool.lock').catch((error: unknown) => {
+        if (error instanceof FolderLockedError) throw error;
+        // A full disk accepts no lock, and its records have to be delivered.
+        return undefined;
+      });
       for (const file of await readdir(directory)) {
         if (file.endsWith(PARTIAL) || file === TEST_RECORD + DONE) {
           await rm(join(directory, file), { force: true });
@@ -60,6 +67,10 @@ export function createFileSpool({
           setSize(file.slice(0, -DONE.length), (await stat(join(directory, file))).size);
         }
       }
+    },
+
+    async close() {
+      await lock?.release();
     },
 
     hasSpace,

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EmbeddedPostgresError } from './postgres-error';
 import { isAlive, processIdentity } from './process-identity';
 
-export interface StateLock {
+export interface FolderLock {
   release(): Promise<void>;
+}
+
+/** A running process uses the folder. */
+export class FolderLockedError extends Error {
+  override readonly name = 'FolderLockedError';
 }
 
 interface Holder {
@@ -15,17 +19,19 @@ interface Holder {
   readonly nonce: string;
 }
 
-const LOCK_FILE = 'postgres.lock';
 const MAX_ATTEMPTS = 5;
 
+/** The nonces of this process's locks. */
+const ownNonces = new Set<string>();
+
 /**
- * Locks the state folder, so that only this process runs a server on it. A lock
+ * Locks a folder by a file in it, so that only this process uses the folder. A lock
  * whose holder has exited is stale and replaced.
  *
- * @throws EmbeddedPostgresError if a running process holds the lock, even this one.
+ * @throws FolderLockedError if a running process holds the lock, even this one.
  */
-export async function lockStateFolder(stateDirectory: string): Promise<StateLock> {
-  const lockFile = join(stateDirectory, LOCK_FILE);
+export async function lockFolder(folder: string, fileName: string): Promise<FolderLock> {
+  const lockFile = join(folder, fileName);
   const self: Holder = {
     pid: process.pid,
     identity: await processIdentity(process.pid),
@@ -35,15 +41,18 @@ export async function lockStateFolder(stateDirectory: string): Promise<StateLock
   await writeFile(ownFile, JSON.stringify(self), { mode: 0o600 });
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      if (await tryLock(ownFile, lockFile, self)) return { release: () => release(lockFile, self) };
+      if (await tryLock(ownFile, lockFile, self)) {
+        ownNonces.add(self.nonce);
+        return { release: () => release(lockFile, self) };
+      }
       const holder = await readHolder(lockFile);
-      if (holder && (await isRunning(holder))) throw lockedBy(holder, stateDirectory);
+      if (holder && (await isRunning(holder))) throw lockedBy(holder, folder);
       await removeStaleLock(lockFile, holder, `${ownFile}.stale`);
     }
   } finally {
     await rm(ownFile, { force: true });
   }
-  throw new EmbeddedPostgresError(`could not lock ${stateDirectory}: other processes are starting there too`);
+  throw new FolderLockedError(`could not lock ${folder}: other processes are starting there too`);
 }
 
 /** Creating a hard link is atomic, so only one process succeeds. */
@@ -79,6 +88,7 @@ async function removeStaleLock(
 }
 
 async function release(lockFile: string, self: Holder): Promise<void> {
+  ownNonces.delete(self.nonce);
   if ((await readHolder(lockFile))?.nonce === self.nonce) await rm(lockFile, { force: true });
 }
 
@@ -92,15 +102,15 @@ async function readHolder(lockFile: string): Promise<Holder | undefined> {
 }
 
 async function isRunning(holder: Holder): Promise<boolean> {
+  // Restarted containers have the same pid, and in some runtimes the same identity.
+  if (holder.pid === process.pid) return ownNonces.has(holder.nonce);
   if (!isAlive(holder.pid)) return false;
   const identity = await processIdentity(holder.pid);
   // If an identity is unknown, assume that a running process with this pid is the holder.
   return identity === undefined || holder.identity === undefined || identity === holder.identity;
 }
 
-function lockedBy(holder: Holder, stateDirectory: string): EmbeddedPostgresError {
+function lockedBy(holder: Holder, folder: string): FolderLockedError {
   const subject = holder.pid === process.pid ? 'this process already' : `process ${holder.pid}`;
-  return new EmbeddedPostgresError(
-    `${subject} runs the database in ${stateDirectory}; stop it first, or use another state folder`,
-  );
+  return new FolderLockedError(`${subject} uses ${folder}; stop it first, or use another state folder`);
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, readlink } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -30,21 +30,8 @@ export async function processIdentity(pid: number): Promise<string | undefined> 
   return `${bootId.trim()}/${afterName[19]}`;
 }
 
-/** Whether the process is the main process of a PostgreSQL server on this data directory. */
-export async function isPostmasterOf(pid: number, dataDirectory: string): Promise<boolean> {
-  if (!isAlive(pid)) return false;
-  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
-  if (commandLine === undefined) {
-    const command = (await ps(pid, 'command')) ?? '';
-    return /(^|\/)postgres /.test(command) && command.includes(dataDirectory);
-  }
-  // Other processes of the server have other titles, such as "postgres: checkpointer".
-  if (!/(^|\/)postgres$/.test(commandLine.split('\0')[0] ?? '')) return false;
-  const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
-  return workingDirectory === dataDirectory;
-}
-
-async function ps(pid: number, column: 'lstart' | 'command'): Promise<string | undefined> {
+/** A column of `ps`, where there is no /proc; undefined if there is no such process. */
+export async function ps(pid: number, column: 'lstart' | 'command'): Promise<string | undefined> {
   try {
     const { stdout } = await run('ps', ['-ww', '-p', String(pid), '-o', `${column}=`], {
       env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
