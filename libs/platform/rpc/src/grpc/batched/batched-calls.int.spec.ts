@@ -212,6 +212,24 @@ describe('batched calls', () => {
     expect(read).toBe(Math.ceil(messages));
   });
 
+  it('cancelled on a stream that another one has replaced abort their handler', async () => {
+    const [arrived, aborted] = [gate(), gate()];
+    list = async function* (_request, { signal }) {
+      signal.addEventListener('abort', aborted.open);
+      arrived.open();
+      await new Promise(() => undefined);
+    };
+    const reader = client().list({ text: '' })[Symbol.asyncIterator]();
+    const read = reader.next();
+    await arrived.opened;
+    const now = performance.now.bind(performance);
+    jest.spyOn(performance, 'now').mockImplementation(() => now() + 61_000);
+    expect(await client().echo({ text: 'later' })).toEqual({ text: 'later' });
+    await reader.return?.();
+    await aborted.opened;
+    expect(await read).toEqual({ done: true, value: undefined });
+  });
+
   it('that were not sent before the connection failed are unreachable', async () => {
     await server.stop();
     const error = await client()

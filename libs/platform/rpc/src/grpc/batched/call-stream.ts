@@ -51,7 +51,7 @@ export class CallStream {
   /** Ends the stream once its calls have ended. */
   close(): void {
     this.isClosing = true;
-    this.endIfDone();
+    this.scheduleFlush();
   }
 
   start(call: TransportCall<Uint8Array>, reader: StreamReader<Uint8Array>): StartedStream {
@@ -61,7 +61,7 @@ export class CallStream {
       maxMessageBytes: this.maxMessageBytes,
       ended: () => {
         this.calls.delete(id);
-        this.endIfDone();
+        if (this.isClosing) this.scheduleFlush();
       },
       cancelled: () => this.cancel(id),
       consumed: (bytes) => {
@@ -116,10 +116,8 @@ export class CallStream {
       this.isBlocked = !this.stream.write(asBuffer(encodeMessage(ExchangeRequest, batch)));
     }
     if (this.unsent.length > 0) this.scheduleFlush();
-  }
-
-  private endIfDone(): void {
-    if (this.isClosing && this.calls.size === 0) this.stream.end();
+    // Not before its last cancellation is sent.
+    else if (this.isClosing && this.calls.size === 0) this.stream.end();
   }
 
   private receive(bytes: Buffer): void {
