@@ -1,4 +1,5 @@
 import type { ActorVerifier } from '@gateway/actors';
+import type { CallFailure } from '@gateway/contracts/batched-calls';
 import { DEFAULT_IDENTITY_DOMAIN } from '@gateway/contracts/callers';
 import {
   Server,
@@ -8,16 +9,16 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import type { DeniedCall } from '../access';
+import { CallRunner, type CallReplies } from '../call-runner';
 import type { BoundService } from '../definition';
-import { servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
+import { noSuchMethod, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
 import { ServerCall, type RpcCallEnd } from '../server-call';
 import { MAX_MESSAGE_BYTES } from '../transport';
 import { EXCHANGE_PATH } from './batched/protocol';
 import { BatchExchange, type AcceptCall } from './batched/serve-batches';
-import { CallRunner, type CallReplies } from './call-runner';
 import { callerOf } from './caller-identity';
 import { serverCredentials, serverOptions, type RpcTls, type RpcTlsFiles } from './grpc-options';
-import { fromGrpcMetadata, identity, pathOf, unimplementedFailure } from './grpc-wire';
+import { asBuffer, fromGrpcMetadata, identity, pathOf, toCallFailure, toRefusal } from './grpc-wire';
 import { createHealth } from './health';
 import { addReflection } from './reflection';
 
@@ -79,7 +80,7 @@ export function createGrpcServer({
   log,
   tls,
   identityDomain = DEFAULT_IDENTITY_DOMAIN,
-  refusedCallers = new Set(),
+  refusedCallers,
   actors,
   onDenied,
   isReady,
@@ -92,9 +93,11 @@ export function createGrpcServer({
   const names = services.map((service) => service.definition.fullName);
   const health = createHealth(names, isReady);
   if (descriptors !== undefined) addReflection(server, descriptors, names);
-  const calls = new CallRunner({
+  const calls = new CallRunner<Buffer>({
     identified: tls !== undefined,
     refusedCallers,
+    decode: (served, request) => served.decode(request),
+    encode: (served, response) => asBuffer(served.encode(response)),
     log,
     actors,
     onDenied,
@@ -148,7 +151,7 @@ export function createGrpcServer({
     const accept: AcceptCall = ({ path, timeoutMs, metadata }, replies) => {
       const [service = '', method = ''] = path.slice(1).split('/');
       const served = methods.get(service)?.get(method);
-      if (served === undefined) return void replies.fail(unimplementedFailure(path));
+      if (served === undefined) return void replies.refuse(noSuchMethod({ service, method }));
       const deadlineUnixMs = timeoutMs === 0 ? undefined : Date.now() + timeoutMs;
       return calls.accept({ served, context: new ServerCall(metadata, deadlineUnixMs), caller }, replies);
     };
@@ -192,11 +195,13 @@ export function createGrpcServer({
   return { start, stop };
 }
 
-function repliesTo(call: ServerWritableStream<Buffer, Buffer>): CallReplies {
+function repliesTo(call: ServerWritableStream<Buffer, Buffer>): CallReplies<Buffer> {
+  const fail = ({ status: code, details }: CallFailure): void => void call.emit('error', { code, details });
   return {
     send: (message) =>
       call.write(message) ? undefined : new Promise((resolve) => call.once('drain', resolve)),
     succeed: () => call.end(),
-    fail: ({ status: code, details }) => void call.emit('error', { code, details }),
+    fail: (thrown) => fail(toCallFailure(thrown)),
+    refuse: (reason) => fail(toRefusal(reason)),
   };
 }

@@ -1,6 +1,7 @@
 import { Client } from '@grpc/grpc-js';
 import { failureBeforeStart, RpcError } from '../rpc-error';
 import { MAX_MESSAGE_BYTES, type BytesTransport, type StartStream } from '../transport';
+import { unaryOver } from '../unary-over';
 import { CallStream } from './batched/call-stream';
 import { channelCredentials, clientOptions, type RpcTls } from './grpc-options';
 import { pathOf } from './grpc-wire';
@@ -50,14 +51,7 @@ export function transportOver(client: Client, maxMessageBytes: number): GrpcTran
 
   return {
     carries: 'bytes',
-    unary: (call) =>
-      new Promise((resolve, reject) => {
-        let response: Uint8Array = Buffer.alloc(0);
-        start(call, {
-          message: (bytes) => (response = bytes),
-          end: (error) => (error ? reject(error) : resolve(response)),
-        });
-      }),
+    unary: unaryOver(start),
     serverStream: start,
     close: () => {
       current?.close();

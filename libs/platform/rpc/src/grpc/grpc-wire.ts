@@ -32,23 +32,15 @@ export function toCallFailure(thrown: unknown): CallFailure {
   return { status: error.row.grpcStatus, details: error.code, errorDetail: asBuffer(encodeError(error)) };
 }
 
-/** The failure of calls that a stopping server aborts. Without an error detail, so callers see it as unavailable. */
-export function stoppingFailure(): CallFailure {
-  return { status: status.UNAVAILABLE, details: 'the server is stopping' };
-}
-
-export function unimplementedFailure(path: string): CallFailure {
-  return { status: status.UNIMPLEMENTED, details: `${path} is not served here` };
-}
-
-const DENIED_STATUS: Readonly<Partial<Record<RpcFailure, status>>> = {
+const REFUSAL_STATUS: Readonly<Partial<Record<RpcFailure, status>>> = {
+  unavailable: status.UNAVAILABLE,
   unauthenticated: status.UNAUTHENTICATED,
   unimplemented: status.UNIMPLEMENTED,
 };
 
 /** Carries no error of a handler, so that the client gets an RpcError. */
-export function deniedFailure({ failure, internalMessage = '' }: RpcError): CallFailure {
-  return { status: DENIED_STATUS[failure] ?? status.PERMISSION_DENIED, details: internalMessage };
+export function toRefusal({ failure, internalMessage = '' }: RpcError): CallFailure {
+  return { status: REFUSAL_STATUS[failure] ?? status.PERMISSION_DENIED, details: internalMessage };
 }
 
 /** gRPC has no status code for this, only this text. A test without a server checks it. */

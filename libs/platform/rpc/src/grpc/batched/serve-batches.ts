@@ -6,15 +6,18 @@ import {
   type Consumed,
   type Reply,
 } from '@gateway/contracts/batched-calls';
+import { GatewayError } from '@gateway/errors';
 import { status, type ServerDuplexStream } from '@grpc/grpc-js';
+import type { AcceptedCall, CallReplies } from '../../call-runner';
 import { encodeMessage } from '../../encode-message';
-import type { AcceptedCall, CallReplies } from '../call-runner';
+import type { RpcError } from '../../rpc-error';
+import { toCallFailure, toRefusal } from '../grpc-wire';
 import { BatchWriter } from './batch-writer';
 import { CallMessages } from './call-messages';
 import { takeBatch } from './protocol';
 
 /** Accepts a call, whose request may not be complete; undefined if it was refused. */
-export type AcceptCall = (call: Call, replies: CallReplies) => AcceptedCall | undefined;
+export type AcceptCall = (call: Call, replies: CallReplies<Buffer>) => AcceptedCall<Buffer> | undefined;
 
 export interface BatchExchangeOptions {
   readonly accept: AcceptCall;
@@ -107,8 +110,8 @@ export class BatchExchange {
     const { maxMessageBytes } = this.options;
     const before = served.incompleteBytes;
     if ((more || before > 0) && this.incompleteBytes + request.length > maxMessageBytes) {
-      const details = `incomplete requests exceed ${maxMessageBytes} bytes`;
-      return served.fail({ status: status.RESOURCE_EXHAUSTED, details });
+      const internalMessage = `incomplete requests exceed ${maxMessageBytes} bytes`;
+      return served.fail(new GatewayError('internal_error', { internalMessage }));
     }
     const message = served.join(request, more);
     this.incompleteBytes += served.incompleteBytes - before;
@@ -139,8 +142,8 @@ interface ServedCallPorts {
   taken(id: number, bytes: number): void;
 }
 
-class ServedCall extends CallMessages implements CallReplies {
-  accepted: AcceptedCall | undefined;
+class ServedCall extends CallMessages implements CallReplies<Buffer> {
+  accepted: AcceptedCall<Buffer> | undefined;
 
   constructor(
     private readonly id: number,
@@ -166,8 +169,12 @@ class ServedCall extends CallMessages implements CallReplies {
     this.end(undefined);
   }
 
-  fail(failure: CallFailure): void {
-    this.end(failure);
+  fail(thrown: unknown): void {
+    this.end(toCallFailure(thrown));
+  }
+
+  refuse(reason: RpcError): void {
+    this.end(toRefusal(reason));
   }
 
   protected sendPart(message: Buffer, more: boolean): void {

@@ -1,19 +1,19 @@
 import type { ActorVerifier } from '@gateway/actors';
-import type { CallFailure } from '@gateway/contracts/batched-calls';
 import { HealthDefinition } from '@gateway/contracts/health';
 import { toGatewayError } from '@gateway/errors';
-import { admitActor, denial, type DeniedCall } from '../access';
-import type { HandlerStream } from '../handler-stream';
-import { cancelledCall, overdueCall, RpcError } from '../rpc-error';
-import { reportFailure, type RpcLog, type ServedMethod } from '../served-methods';
-import type { RpcCallEnd, ServerCall } from '../server-call';
-import { traceOfCall } from '../traced-call';
-import { asBuffer, deniedFailure, stoppingFailure, toCallFailure } from './grpc-wire';
+import { admitActor, denial, type DeniedCall } from './access';
+import type { HandlerStream } from './handler-stream';
+import { cancelledCall, overdueCall, RpcError } from './rpc-error';
+import { reportFailure, type RpcLog, type ServedMethod } from './served-methods';
+import type { RpcCallEnd, ServerCall } from './server-call';
+import { traceOfCall } from './traced-call';
 
-export interface CallRunnerOptions {
-  /** Whether certificates identify the callers. */
+export interface CallRunnerOptions<Payload> {
+  /** Whether the callers are identified. Otherwise none is refused. */
   readonly identified: boolean;
-  readonly refusedCallers: ReadonlySet<string>;
+  readonly refusedCallers?: ReadonlySet<string> | undefined;
+  readonly decode: (served: ServedMethod, request: Payload) => unknown;
+  readonly encode: (served: ServedMethod, response: unknown) => Payload;
   readonly log?: RpcLog | undefined;
   readonly actors?: ActorVerifier | undefined;
   readonly onDenied?: ((denied: DeniedCall) => void) | undefined;
@@ -21,19 +21,27 @@ export interface CallRunnerOptions {
 }
 
 /** A call that its caller may make. */
-export interface AcceptedCall {
+export interface AcceptedCall<Payload> {
   /** Runs the handler. */
-  run(request: Uint8Array): void;
+  run(request: Payload): void;
   /** Aborts the handler, because the caller no longer waits. Does nothing after the end of the call. */
   cancel(): void;
 }
 
+/** Such as a promise. */
+export interface Room {
+  then(callback: () => void): unknown;
+}
+
 /** Where a call sends its messages and its end. */
-export interface CallReplies {
-  /** @returns a promise while there is no room for another message. */
-  send(message: Buffer): Promise<void> | undefined;
+export interface CallReplies<Payload> {
+  /** @returns when there is room for another message; undefined: there is. */
+  send(message: Payload): Room | undefined;
   succeed(): void;
-  fail(failure: CallFailure): void;
+  /** @param thrown by the handler */
+  fail(thrown: unknown): void;
+  /** The call fails for another reason than an error of its handler. */
+  refuse(reason: RpcError): void;
 }
 
 export interface IncomingCall {
@@ -43,17 +51,17 @@ export interface IncomingCall {
   readonly caller: string | undefined;
 }
 
-/** Checks, runs and counts the calls of a server. */
-export class CallRunner {
-  private readonly inFlight = new Set<RunningCall>();
+/** Checks, runs and counts the calls of a server, for every transport. */
+export class CallRunner<Payload> {
+  private readonly inFlight = new Set<RunningCall<Payload>>();
 
-  constructor(private readonly options: CallRunnerOptions) {}
+  constructor(private readonly options: CallRunnerOptions<Payload>) {}
 
   /** Accepts a call, or refuses it if its contract does not name the caller. */
-  accept(incoming: IncomingCall, replies: CallReplies): AcceptedCall | undefined {
+  accept(incoming: IncomingCall, replies: CallReplies<Payload>): AcceptedCall<Payload> | undefined {
     const denied = this.denialOf(incoming);
     if (denied === undefined) return new RunningCall(incoming, replies, this.options, this.inFlight);
-    replies.fail(denied);
+    replies.refuse(denied);
     return undefined;
   }
 
@@ -62,33 +70,33 @@ export class CallRunner {
     for (const call of this.inFlight) call.abort();
   }
 
-  private denialOf({ served, caller }: IncomingCall): CallFailure | undefined {
+  private denialOf({ served, caller }: IncomingCall): RpcError | undefined {
     const { identified, refusedCallers, onCallEnd, onDenied } = this.options;
     if (!identified || served.service === HealthDefinition.fullName) return undefined;
-    const isRefused = caller !== undefined && refusedCallers.has(caller);
+    const isRefused = caller !== undefined && refusedCallers?.has(caller) === true;
     const denied = denial(served, isRefused ? undefined : caller);
     if (denied === undefined) return undefined;
     const rpc = `${served.service}/${served.method}`;
     onCallEnd?.({ rpc, outcome: denied.failure, durationMs: 0, trace: undefined });
     onDenied?.({ rpc, caller, reason: denied.internalMessage ?? '' });
-    return deniedFailure(denied);
+    return denied;
   }
 }
 
-class RunningCall implements AcceptedCall {
+class RunningCall<Payload> implements AcceptedCall<Payload> {
   private readonly startedAtMs = performance.now();
   private messages: HandlerStream | undefined;
 
   constructor(
     private readonly incoming: IncomingCall,
-    private readonly replies: CallReplies,
-    private readonly options: CallRunnerOptions,
-    private readonly inFlight: Set<RunningCall>,
+    private readonly replies: CallReplies<Payload>,
+    private readonly options: CallRunnerOptions<Payload>,
+    private readonly inFlight: Set<RunningCall<Payload>>,
   ) {
     inFlight.add(this);
   }
 
-  run(request: Uint8Array): void {
+  run(request: Payload): void {
     if (this.incoming.served.streams) this.stream(request);
     else void this.respond(request);
   }
@@ -103,19 +111,20 @@ class RunningCall implements AcceptedCall {
   abort(): void {
     this.end('cancelled');
     this.incoming.context.abort(new RpcError('cancelled', 'the server stopped before the call had ended'));
-    this.replies.fail(stoppingFailure());
+    this.replies.refuse(new RpcError('unavailable', 'the server is stopping'));
   }
 
-  private async respond(request: Uint8Array): Promise<void> {
+  private async respond(request: Payload): Promise<void> {
     const { served, context } = this.incoming;
     try {
-      const message = served.decode(request);
-      if (served.permission !== undefined && !(await this.admit(message))) return;
-      const response = await served.invoke(message, context);
+      const decoded = this.options.decode(served, request);
+      if (served.permission !== undefined && !(await this.admit(decoded))) return;
+      const response = await served.invoke(decoded, context);
       if (context.aborted) return;
-      const bytes = asBuffer(served.encode(response));
+      const message = this.options.encode(served, response);
       this.end('ok');
-      await this.replies.send(bytes);
+      const room = this.replies.send(message);
+      if (room !== undefined) await room;
       this.replies.succeed();
     } catch (thrown) {
       if (!context.aborted) this.fail(thrown);
@@ -135,15 +144,15 @@ class RunningCall implements AcceptedCall {
       if (denied.failure !== 'unimplemented') {
         onDenied?.({ rpc, caller, reason: denied.internalMessage ?? '' });
       }
-      if (this.end(denied.failure)) this.replies.fail(deniedFailure(denied));
+      if (this.end(denied.failure)) this.replies.refuse(denied);
       return false;
     }
   }
 
-  private stream(request: Uint8Array): void {
+  private stream(request: Payload): void {
     const { served, context } = this.incoming;
     try {
-      this.messages = served.stream(served.decode(request), context, {
+      this.messages = served.stream(this.options.decode(served, request), context, {
         message: (response) => this.sendMessage(response),
         end: () => {
           this.end('ok');
@@ -162,21 +171,21 @@ class RunningCall implements AcceptedCall {
   private readonly readMore = (): void => this.messages?.read();
 
   private sendMessage(response: unknown): void {
-    let hasNoRoom: Promise<void> | undefined;
+    let room: Room | undefined;
     try {
-      hasNoRoom = this.replies.send(asBuffer(this.incoming.served.encode(response)));
+      room = this.replies.send(this.options.encode(this.incoming.served, response));
     } catch (error) {
       this.messages?.close();
       return this.fail(error);
     }
-    if (hasNoRoom === undefined) this.readMore();
-    else void hasNoRoom.then(this.readMore);
+    if (room === undefined) this.readMore();
+    else room.then(this.readMore);
   }
 
   private fail(thrown: unknown): void {
     reportFailure(this.options.log, this.incoming.served, thrown);
     this.end(toGatewayError(thrown).code);
-    this.replies.fail(toCallFailure(thrown));
+    this.replies.fail(thrown);
   }
 
   /** @returns whether the call was still in flight. */
