@@ -5,9 +5,6 @@ import { cancelledCall, failureBeforeStart, overdueCall, type RpcError } from '.
 import { ServerCall } from '../server-call';
 import type { StartedStream, StreamReader, TransportCall } from '../transport';
 
-/** The longest delay of Node's timers: about 24 days. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** Both sides of a call within a process. */
 export class InProcessCall implements CallReplies<unknown>, StartedStream {
   readonly context: ServerCall;
@@ -35,7 +32,7 @@ export class InProcessCall implements CallReplies<unknown>, StartedStream {
     );
     this.wanted = streams ? 1 : Infinity;
     if (timeoutMs !== undefined) {
-      this.timer = setTimeout(() => this.abandon(overdueCall(call)), Math.min(timeoutMs, MAX_TIMER_MS));
+      this.timer = setTimeout(() => this.abandon(overdueCall(call)), timeoutMs);
     }
     signal?.addEventListener('abort', this);
   }
