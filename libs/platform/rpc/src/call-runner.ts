@@ -24,6 +24,8 @@ export interface CallRunnerOptions<Payload> {
 export interface AcceptedCall<Payload> {
   /** Runs the handler. */
   run(request: Payload): void;
+  /** Fails the call without running its handler. */
+  fail(error: Error): void;
   /** Aborts the handler, because the caller no longer waits. Does nothing after the end of the call. */
   cancel(): void;
 }
@@ -99,6 +101,12 @@ class RunningCall<Payload> implements AcceptedCall<Payload> {
   run(request: Payload): void {
     if (this.incoming.served.streams) this.stream(request);
     else void this.respond(request);
+  }
+
+  fail(thrown: unknown): void {
+    reportFailure(this.options.log, this.incoming.served, thrown);
+    this.end(toGatewayError(thrown).code);
+    this.replies.fail(thrown);
   }
 
   cancel(): void {
@@ -180,12 +188,6 @@ class RunningCall<Payload> implements AcceptedCall<Payload> {
     }
     if (room === undefined) this.readMore();
     else room.then(this.readMore);
-  }
-
-  private fail(thrown: unknown): void {
-    reportFailure(this.options.log, this.incoming.served, thrown);
-    this.end(toGatewayError(thrown).code);
-    this.replies.fail(thrown);
   }
 
   /** @returns whether the call was still in flight. */

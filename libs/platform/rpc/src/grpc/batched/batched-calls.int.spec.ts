@@ -283,6 +283,11 @@ describe('batched calls', () => {
   describe('with large requests', () => {
     const MIB = 1024 * 1024;
 
+    /** How calls of the server below ended. */
+    let outcomes: string[];
+
+    beforeEach(() => (outcomes = []));
+
     /** A client and a server of small limits. */
     async function limited(clientBytes: number, serverBytes = clientBytes) {
       transport.close();
@@ -296,6 +301,7 @@ describe('batched calls', () => {
         host: '127.0.0.1',
         port: 0,
         maxMessageBytes: serverBytes,
+        onCallEnd: ({ outcome }) => outcomes.push(outcome),
       });
       ({ port } = await server.start());
       transport = createGrpcTransport({ address: `127.0.0.1:${port}`, maxMessageBytes: clientBytes });
@@ -351,6 +357,7 @@ describe('batched calls', () => {
       }
       expect((await echoes.echo({ text: 'x'.repeat(limit) })).text).toHaveLength(limit);
       expect(runs).toBe(21);
+      expect(outcomes.filter((outcome) => outcome === 'cancelled')).toHaveLength(20);
     });
 
     it('abort when their time is over before they have arrived', async () => {
@@ -383,6 +390,7 @@ describe('batched calls', () => {
       expect(failure).toMatchObject({ code: 'internal_error' });
       expect(fine).toEqual({ text: 'fine' });
       expect((await echoes.echo({ text: 'x'.repeat(MIB) })).text).toHaveLength(MIB);
+      expect(outcomes).toEqual(['ok', 'internal_error', 'ok']);
     });
 
     it('to an unknown method are refused with their first part', async () => {

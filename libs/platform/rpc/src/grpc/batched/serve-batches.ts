@@ -111,7 +111,7 @@ export class BatchExchange {
     const before = served.incompleteBytes;
     if ((more || before > 0) && this.incompleteBytes + request.length > maxMessageBytes) {
       const internalMessage = `incomplete requests exceed ${maxMessageBytes} bytes`;
-      return served.fail(new GatewayError('internal_error', { internalMessage }));
+      return served.accepted?.fail(new GatewayError('internal_error', { internalMessage }));
     }
     const message = served.join(request, more);
     this.incompleteBytes += served.incompleteBytes - before;
