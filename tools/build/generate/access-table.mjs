@@ -18,7 +18,7 @@ export function buf(...args) {
 
 /**
  * By method, such as "gateway.auth.v1.Auth/VerifyKey": `callers`, and of methods that serve people `permissions` or
- * `withoutPerson`, and `audited`; `batched`. `servers` by service. Throws when an option is missing.
+ * `withoutPerson`, and `audited`. `servers` by service. Throws when an option is missing.
  */
 export function readAccess() {
   const { file } = JSON.parse(buf('build', '--exclude-source-info', '--output', '-#format=json').toString());
@@ -44,7 +44,6 @@ export function readAccess() {
     permissions: byMethod('permission'),
     withoutPerson: byMethod('without_person'),
     audited: byMethod('audited'),
-    batched: byMethod('batched'),
     servers: Object.fromEntries(services.map((service) => [service.name, optionOf(service, 'servers')])),
   };
 }

@@ -26,6 +26,5 @@ writeFileSync(
     table('PERMISSIONS', 'string', access.permissions),
     table('WITHOUT_PERSON', 'string', access.withoutPerson),
     table('AUDITED', 'string', access.audited),
-    table('BATCHED', 'boolean', access.batched),
   ].join('\n'),
 );

@@ -1,4 +1,4 @@
-import { AUDITED, BATCHED, CALLERS, PERMISSIONS, SERVERS } from './generated/access';
+import { AUDITED, CALLERS, PERMISSIONS, SERVERS } from './generated/access';
 
 /**
  * `CALLERS`: the services that may call each method, by names such as
@@ -32,11 +32,6 @@ export function permissionOf(rpc: string): string | undefined {
 /** Whether the method changes something, so that it writes an audit entry. */
 export function isAudited(rpc: string): boolean {
   return Object.hasOwn(AUDITED, rpc);
-}
-
-/** Whether calls of the method travel in batches. */
-export function isBatched(rpc: string): boolean {
-  return Object.hasOwn(BATCHED, rpc);
 }
 
 /** Whether any of a service's methods is open to a caller of the kind. */

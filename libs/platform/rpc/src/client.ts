@@ -12,6 +12,9 @@ export interface ClientDefaults {
 
 const DEFAULTS: ClientDefaults = { unaryTimeoutMs: 5_000 };
 
+/** The longest delay of Node's timers, about 24 days. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
 /** Values of the protobuf option `idempotency_level`. */
 const IDEMPOTENT_LEVELS: ReadonlySet<string> = new Set(['IDEMPOTENT', 'NO_SIDE_EFFECTS']);
 
@@ -98,13 +101,14 @@ function callOf<Payload>(
 ): TransportCall<Payload> {
   const idempotent = IDEMPOTENT_LEVELS.has(declared?.idempotencyLevel ?? '');
   if (options === undefined) return { service, method, request, idempotent, timeoutMs };
+  const givenMs = options.timeoutMs ?? timeoutMs;
   return {
     service,
     method,
     request,
     idempotent,
     signal: options.signal,
-    timeoutMs: options.timeoutMs ?? timeoutMs,
+    timeoutMs: givenMs && Math.min(givenMs, MAX_TIMEOUT_MS),
     metadata: options.metadata,
   };
 }

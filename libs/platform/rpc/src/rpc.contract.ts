@@ -401,6 +401,16 @@ export function describeRpcTransport(
         expect(ran).toBe(false);
       });
 
+      it('may be months away', async () => {
+        expect(await client.echo(note(1), { timeoutMs: 2 ** 33 })).toEqual(note(1));
+        list = async function* () {
+          yield note(2);
+        };
+        const stream = client.list(note(1), { timeoutMs: 2 ** 33 })[Symbol.asyncIterator]();
+        expect((await stream.next()).value).toEqual(note(2));
+        await stream.return?.();
+      });
+
       it('do not apply to streams by default', async () => {
         let deadline: number | undefined = 1;
         list = async function* (_, context) {

@@ -18,9 +18,11 @@ import { ASSERTION_HEADER, type DeniedCall } from '../access';
 import { createClient } from '../client';
 import type { BoundService, CallOptions, ServiceDefinition } from '../definition';
 import { isRpcPermissionDenied } from '../rpc-error';
+import { Client, credentials, status } from '@grpc/grpc-js';
 import { serviceIn } from './caller-identity';
 import { createGrpcServer, type GrpcServer } from './grpc-server';
 import { createGrpcTransport, type GrpcTransport } from './grpc-transport';
+import { identity } from './grpc-wire';
 
 const DEFINITIONS: readonly ServiceDefinition[] = [
   adminContracts,
@@ -84,10 +86,7 @@ const AS_OPERATOR = { metadata: { [ASSERTION_HEADER]: 'an assertion' } };
 
 type AnyCall = (request: unknown, options?: CallOptions) => Promise<unknown> | AsyncIterable<unknown>;
 
-describe.each([
-  ['in batches', () => true],
-  ['each a call of its own', () => false],
-])('who may call what, %s', (_name, batches: () => boolean) => {
+describe('who may call what', () => {
   let authority: KeyPairPem;
   let server: GrpcServer;
   let port = 0;
@@ -115,7 +114,7 @@ describe.each([
     ({ port } = await server.start());
     for (const [identity, names] of Object.entries(IDENTITIES)) {
       const tls = tlsOf(await issue(names));
-      transports.set(identity, createGrpcTransport({ address: `127.0.0.1:${port}`, tls, batches }));
+      transports.set(identity, createGrpcTransport({ address: `127.0.0.1:${port}`, tls }));
     }
   });
   afterAll(async () => {
@@ -219,6 +218,28 @@ describe.each([
         reason: expect.any(String),
       },
     ]);
+  });
+
+  it('denies calls of other gRPC clients as it denies those of services', async () => {
+    const { certificateAuthority, certificate, privateKey, serverName } = tlsOf(
+      await issueCertificate(authority, {
+        dnsNames: [`rate-limit.${DEFAULT_IDENTITY_DOMAIN}`],
+        validDays: 1,
+      }),
+    );
+    const other = new Client(
+      `127.0.0.1:${port}`,
+      credentials.createSsl(certificateAuthority, privateKey, certificate),
+      { 'grpc.ssl_target_name_override': serverName },
+    );
+    denied.length = 0;
+    const path = '/gateway.billing_ledger.v1.BillingLedger/AddCredit';
+    const failure = await new Promise((resolve) =>
+      other.makeUnaryRequest(path, identity, identity, Buffer.alloc(0), resolve),
+    );
+    expect(failure).toMatchObject({ code: status.PERMISSION_DENIED });
+    expect(denied).toMatchObject([{ rpc: path.slice(1), caller: 'rate-limit' }]);
+    other.close();
   });
 
   it('leaves the health of the server open to every certificate of the authority', async () => {

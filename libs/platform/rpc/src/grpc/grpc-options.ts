@@ -76,7 +76,7 @@ export function clientOptions(maxMessageBytes: number, tls: RpcTls | undefined):
     'grpc.keepalive_permit_without_calls': 1,
     'grpc.initial_reconnect_backoff_ms': MIN_RECONNECT_BACKOFF_MS,
     'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_BACKOFF_MS,
-    // Distribute calls over all addresses of a name.
+    // Distribute streams over all addresses of a name.
     'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     'grpc.service_config_disable_resolution': 1,
     // Internal traffic ignores the proxy variables of the environment.

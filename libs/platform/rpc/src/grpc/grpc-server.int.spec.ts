@@ -1,10 +1,11 @@
 import { toAbortSignal } from '@gateway/base';
+import { Client, credentials, Metadata, type CallOptions } from '@grpc/grpc-js';
 import { once } from 'node:events';
 import {
   HealthCheckResponse_ServingStatus as ServingStatus,
+  HealthCheckRequest,
+  HealthCheckResponse,
   HealthDefinition,
-  type HealthCheckRequest,
-  type HealthCheckResponse,
 } from '@gateway/contracts/health';
 import { GatewayError } from '@gateway/errors';
 import { createClient } from '../client';
@@ -13,6 +14,7 @@ import type { RpcCallEnd } from '../server-call';
 import { isRpcLost, isRpcUnavailable, isRpcUnreachable } from '../rpc-error';
 import { createGrpcServer, type GrpcServer } from './grpc-server';
 import { createGrpcTransport, type GrpcTransport } from './grpc-transport';
+import { identity } from './grpc-wire';
 import { LIVENESS } from './health';
 
 /** A test service that reuses the generated messages of the health protocol. */
@@ -40,10 +42,7 @@ async function caught(work: Promise<unknown>): Promise<unknown> {
   throw new Error('nothing was thrown');
 }
 
-describe.each([
-  ['in batches', () => true],
-  ['each a call of its own', () => false],
-])('the gRPC server, calls %s', (_name, batches: () => boolean) => {
+describe('the gRPC server', () => {
   let check: Check = async () => SERVING;
   let server: GrpcServer;
   let transport: GrpcTransport;
@@ -61,7 +60,7 @@ describe.each([
     const onCallEnd = (end: RpcCallEnd) => void ends.push(end);
     server = createGrpcServer({ services: [service], host: '127.0.0.1', port, drainMs, isReady, onCallEnd });
     const started = await server.start();
-    transport = createGrpcTransport({ address: `127.0.0.1:${started.port}`, batches });
+    transport = createGrpcTransport({ address: `127.0.0.1:${started.port}` });
     return started.port;
   }
 
@@ -208,6 +207,60 @@ describe.each([
     await expect(second.start()).rejects.toThrow('EADDRINUSE');
     await second.stop();
     printed.mockRestore();
+  });
+
+  describe('calls of other gRPC clients, such as grpcurl', () => {
+    const [request, SERVING_BYTES] = [
+      Buffer.from(HealthCheckRequest.encode({ service: '' }).finish()),
+      Buffer.from(HealthCheckResponse.encode(SERVING).finish()),
+    ];
+    let other: Client;
+    const path = (method: string) => `/gateway.test.v1.Test/${method}`;
+    const unary = (options: CallOptions = {}): Promise<Buffer | undefined> =>
+      new Promise((resolve, reject) =>
+        other.makeUnaryRequest<Buffer, Buffer>(
+          ...([path('Check'), identity, identity, request, new Metadata(), options] as const),
+          (error, response) => (error ? reject(error) : resolve(response)),
+        ),
+      );
+
+    beforeEach(async () => {
+      ends.length = 0;
+      const port = await serve(20);
+      other = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+    });
+    afterEach(() => other.close());
+
+    it('get the response or the error code, and are counted', async () => {
+      expect(await unary()).toEqual(SERVING_BYTES);
+      check = () => Promise.reject(new GatewayError('model_not_found'));
+      expect(await caught(unary())).toMatchObject({ code: 5, details: 'model_not_found' });
+      expect(ends.map(({ outcome }) => outcome)).toEqual(['ok', 'model_not_found']);
+    });
+
+    it('have their deadline', async () => {
+      const aborted = gate();
+      check = (_, { signal }) => {
+        signal.addEventListener('abort', aborted.open);
+        return new Promise(() => undefined);
+      };
+      expect(await caught(unary({ deadline: Date.now() + 50 }))).toMatchObject({ code: 4 });
+      await aborted.opened;
+    });
+
+    it('get the messages of a stream, whose handler ends with it', async () => {
+      const stream = other.makeServerStreamRequest<Buffer, Buffer>(
+        path('Watch'),
+        identity,
+        identity,
+        request,
+      );
+      stream.on('error', () => undefined);
+      expect(await once(stream, 'data')).toEqual([SERVING_BYTES]);
+      stream.cancel();
+      while (ends.length === 0) await new Promise(setImmediate);
+      expect(ends[0]).toMatchObject({ rpc: path('Watch').slice(1), outcome: 'cancelled' });
+    });
   });
 
   describe('health', () => {

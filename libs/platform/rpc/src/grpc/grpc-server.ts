@@ -1,25 +1,24 @@
 import type { ActorVerifier } from '@gateway/actors';
+import type { CallFailure } from '@gateway/contracts/batched-calls';
 import { DEFAULT_IDENTITY_DOMAIN } from '@gateway/contracts/callers';
 import {
   Server,
-  type sendUnaryData,
   type ServerDuplexStream,
-  type ServerUnaryCall,
   type ServerWritableStream,
   type ServiceDefinition as GrpcServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import type { DeniedCall } from '../access';
+import { CallRunner, type CallReplies } from '../call-runner';
 import type { BoundService } from '../definition';
-import { servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
+import { noSuchMethod, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
 import { ServerCall, type RpcCallEnd } from '../server-call';
 import { MAX_MESSAGE_BYTES } from '../transport';
 import { EXCHANGE_PATH } from './batched/protocol';
-import { BatchExchange, type ServeCall } from './batched/serve-batches';
-import { createCallRunner, type CallInFlight, type StreamReplies } from './call-runner';
+import { BatchExchange, type AcceptCall } from './batched/serve-batches';
 import { callerOf } from './caller-identity';
 import { serverCredentials, serverOptions, type RpcTls, type RpcTlsFiles } from './grpc-options';
-import { fromGrpcMetadata, identity, pathOf, unimplementedFailure, type GrpcFailure } from './grpc-wire';
+import { asBuffer, fromGrpcMetadata, identity, pathOf, toCallFailure, toRefusal } from './grpc-wire';
 import { createHealth } from './health';
 import { addReflection } from './reflection';
 
@@ -61,10 +60,6 @@ export interface GrpcServer {
   stop(): Promise<void>;
 }
 
-type AnyCall = Pick<ServerUnaryCall<Buffer, Buffer>, 'metadata' | 'getDeadline' | 'getAuthContext'> & {
-  once(event: 'cancelled', listener: () => void): unknown;
-};
-
 /** Messages are encoded and decoded with the codecs of their contracts. */
 const BYTES = {
   requestSerialize: identity,
@@ -85,7 +80,7 @@ export function createGrpcServer({
   log,
   tls,
   identityDomain = DEFAULT_IDENTITY_DOMAIN,
-  refusedCallers = new Set(),
+  refusedCallers,
   actors,
   onDenied,
   isReady,
@@ -98,13 +93,15 @@ export function createGrpcServer({
   const names = services.map((service) => service.definition.fullName);
   const health = createHealth(names, isReady);
   if (descriptors !== undefined) addReflection(server, descriptors, names);
-  const calls = createCallRunner({
+  const calls = new CallRunner<Buffer>({
     identified: tls !== undefined,
     refusedCallers,
-    ...(log && { log }),
-    ...(actors && { actors }),
-    ...(onDenied && { onDenied }),
-    ...(onCallEnd && { onCallEnd }),
+    decode: (served, request) => served.decode(request),
+    encode: (served, response) => asBuffer(served.encode(response)),
+    log,
+    actors,
+    onDenied,
+    onCallEnd,
   });
   let stopping: Promise<void> | undefined;
 
@@ -118,97 +115,47 @@ export function createGrpcServer({
     const definition: Record<string, GrpcServiceDefinition[string]> = {};
     const implementation: UntypedServiceImplementation = {};
     for (const [name, served] of byName) {
+      // On the wire, a single response is a stream of one.
       definition[name] = {
         ...BYTES,
         path: pathOf(service, name),
         requestStream: false,
-        responseStream: served.streams,
+        responseStream: true,
       };
-      implementation[name] = served.streams ? streamHandler(served) : unaryHandler(served);
+      implementation[name] = (call: ServerWritableStream<Buffer, Buffer>) => serveSingle(served, call);
     }
     server.addService(definition, implementation);
   }
 
   /** Undefined: the client's certificate names no service, or the server has none itself. */
-  function callerBehind(call: AnyCall): string | undefined {
+  function callerBehind(
+    call: Pick<ServerWritableStream<Buffer, Buffer>, 'getAuthContext'>,
+  ): string | undefined {
     return tls === undefined ? undefined : callerOf(call, identityDomain);
   }
 
-  /** A call of its own, not part of a batch. */
-  function openGrpcCall(
-    served: ServedMethod,
-    call: AnyCall,
-    fail: (failure: GrpcFailure) => void,
-  ): CallInFlight {
+  /** A gRPC call that is not part of a batch, for tools such as grpcurl. */
+  function serveSingle(served: ServedMethod, call: ServerWritableStream<Buffer, Buffer>): void {
     const deadline = Number(call.getDeadline());
-    const context = new ServerCall(
-      fromGrpcMetadata(call.metadata),
-      Number.isFinite(deadline) ? deadline : undefined,
-    );
-    const open = calls.open(served, context, callerBehind(call), fail);
+    const deadlineUnixMs = Number.isFinite(deadline) ? deadline : undefined;
+    const context = new ServerCall(fromGrpcMetadata(call.metadata), deadlineUnixMs);
+    const accepted = calls.accept({ served, context, caller: callerBehind(call) }, repliesTo(call));
+    if (accepted === undefined) return;
     // gRPC emits this at the end of every call, even a successful one.
-    call.once('cancelled', open.cancel);
-    return open;
-  }
-
-  function unaryHandler(served: ServedMethod) {
-    return async (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>): Promise<void> => {
-      const denied = calls.denialOf(served, callerBehind(call));
-      if (denied !== undefined) return callback(denied);
-      const reply = await calls.respond(openGrpcCall(served, call, callback), call.request);
-      if (reply === undefined) return;
-      if ('failure' in reply) callback(reply.failure);
-      else callback(null, reply.response);
-    };
-  }
-
-  function streamHandler(served: ServedMethod) {
-    return (call: ServerWritableStream<Buffer, Buffer>): void => {
-      const fail = (failure: GrpcFailure): void => void call.emit('error', failure);
-      const denied = calls.denialOf(served, callerBehind(call));
-      if (denied !== undefined) return fail(denied);
-      const open = openGrpcCall(served, call, fail);
-      const { context } = open;
-      calls.stream(open, call.request, {
-        send: (message) => (call.write(message) ? undefined : drained(call, context)),
-        succeed: () => call.end(),
-        fail,
-      });
-    };
-  }
-
-  /** Serves one call of a batch as if it were a call of its own. */
-  function serveBatched(caller: string | undefined): ServeCall {
-    return ({ path, request, timeoutMs, metadata }, replies) => {
-      const [service = '', method = ''] = path.slice(1).split('/');
-      const served = methods.get(service)?.get(method);
-      if (served === undefined) {
-        replies.fail(unimplementedFailure(path));
-        return () => undefined;
-      }
-      const denied = calls.denialOf(served, caller);
-      if (denied !== undefined) {
-        replies.fail(denied);
-        return () => undefined;
-      }
-      const deadlineUnixMs = timeoutMs === 0 ? undefined : Date.now() + timeoutMs;
-      const open = calls.open(served, new ServerCall(metadata, deadlineUnixMs), caller, replies.fail);
-      if (served.streams) calls.stream(open, request, replies);
-      else void unaryReply(open, request, replies);
-      return open.cancel;
-    };
-  }
-
-  async function unaryReply(open: CallInFlight, request: Buffer, replies: StreamReplies): Promise<void> {
-    const reply = await calls.respond(open, request);
-    if (reply === undefined) return;
-    if ('failure' in reply) return replies.fail(reply.failure);
-    await replies.send(reply.response);
-    replies.succeed();
+    call.once('cancelled', () => accepted.cancel());
+    accepted.run(call.request);
   }
 
   function exchange(call: ServerDuplexStream<Buffer, Buffer>): void {
-    const batches = new BatchExchange(call, serveBatched(callerBehind(call)));
+    const caller = callerBehind(call);
+    const accept: AcceptCall = ({ path, timeoutMs, metadata }, replies) => {
+      const [service = '', method = ''] = path.slice(1).split('/');
+      const served = methods.get(service)?.get(method);
+      if (served === undefined) return void replies.refuse(noSuchMethod({ service, method }));
+      const deadlineUnixMs = timeoutMs === 0 ? undefined : Date.now() + timeoutMs;
+      return calls.accept({ served, context: new ServerCall(metadata, deadlineUnixMs), caller }, replies);
+    };
+    const batches = new BatchExchange(call, { accept, maxMessageBytes });
     exchanges.add(batches);
     call.once('cancelled', () => exchanges.delete(batches));
     if (stopping !== undefined) batches.goAway();
@@ -248,17 +195,13 @@ export function createGrpcServer({
   return { start, stop };
 }
 
-/** Resolves when there is room for another message, or the call has ended. */
-function drained(call: ServerWritableStream<Buffer, Buffer>, { signal }: ServerCall): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      call.off('drain', done);
-      call.off('close', done);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    call.on('drain', done);
-    call.on('close', done);
-    signal.addEventListener('abort', done);
-  });
+function repliesTo(call: ServerWritableStream<Buffer, Buffer>): CallReplies<Buffer> {
+  const fail = ({ status: code, details }: CallFailure): void => void call.emit('error', { code, details });
+  return {
+    send: (message) =>
+      call.write(message) ? undefined : new Promise((resolve) => call.once('drain', resolve)),
+    succeed: () => call.end(),
+    fail: (thrown) => fail(toCallFailure(thrown)),
+    refuse: (reason) => fail(toRefusal(reason)),
+  };
 }

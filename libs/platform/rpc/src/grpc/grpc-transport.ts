@@ -1,13 +1,10 @@
-import { Client, type ServiceError } from '@grpc/grpc-js';
-import { isBatched } from '@gateway/contracts/callers';
-import { checkedMetadata } from '../call-metadata';
-import { cancelledCall, failureBeforeStart } from '../rpc-error';
-import { MAX_MESSAGE_BYTES, type BytesTransport, type TransportCall } from '../transport';
-import { BatchedCalls } from './batched/batched-calls';
-import { MAX_BATCHED_REQUEST_BYTES } from './batched/protocol';
+import { Client } from '@grpc/grpc-js';
+import { failureBeforeStart, RpcError } from '../rpc-error';
+import { MAX_MESSAGE_BYTES, type BytesTransport, type StartStream } from '../transport';
+import { unaryOver } from '../unary-over';
+import { CallStream } from './batched/call-stream';
 import { channelCredentials, clientOptions, type RpcTls } from './grpc-options';
-import { startGrpcStream } from './grpc-stream';
-import { asBuffer, fromGrpcFailure, identity, pathOf, startCall, toGrpcMetadata } from './grpc-wire';
+import { pathOf } from './grpc-wire';
 
 export interface GrpcTransportOptions {
   /** `host:port`, or any target that gRPC resolves, such as `dns:///billing-ledger:50051`. */
@@ -16,8 +13,6 @@ export interface GrpcTransportOptions {
   readonly tls?: RpcTls;
   /** Defaults to MAX_MESSAGE_BYTES. */
   readonly maxMessageBytes?: number;
-  /** Whether calls of a method, such as "gateway.auth.v1.Auth/VerifyKey", travel in batches; its contract decides by default. */
-  readonly batches?: (rpc: string) => boolean;
 }
 
 export interface GrpcTransport extends BytesTransport {
@@ -33,66 +28,34 @@ export function createGrpcTransport({
   address,
   tls,
   maxMessageBytes = MAX_MESSAGE_BYTES,
-  batches,
 }: GrpcTransportOptions): GrpcTransport {
   const client = new Client(address, channelCredentials(tls), clientOptions(maxMessageBytes, tls));
-  return transportOver(client, { maxMessageBytes, ...(batches && { batches }) });
+  return transportOver(client, maxMessageBytes);
 }
 
-interface TransportOverOptions {
-  readonly maxMessageBytes: number;
-  readonly batches?: (rpc: string) => boolean;
-}
+/** The calls of one gRPC client: all on one stream, which is replaced from time to time. */
+export function transportOver(client: Client, maxMessageBytes: number): GrpcTransport {
+  let current: CallStream | undefined;
 
-/** The calls of one gRPC client. */
-export function transportOver(
-  client: Client,
-  { maxMessageBytes, batches = isBatched }: TransportOverOptions,
-): GrpcTransport {
-  const batched = new BatchedCalls(client, maxMessageBytes);
-  const isInBatch = ({ service, method, request }: TransportCall<Uint8Array>) =>
-    request.length <= MAX_BATCHED_REQUEST_BYTES && batches(`${service}/${method}`);
+  const start: StartStream<Uint8Array> = (call, reader) => {
+    const ended = failureBeforeStart(call, call.timeoutMs);
+    if (ended !== undefined) throw ended;
+    try {
+      if (!current?.isOpen) current = new CallStream(client, maxMessageBytes);
+    } catch (cause) {
+      // The client is closed.
+      throw new RpcError('unreachable', `${pathOf(call.service, call.method)} could not be sent`, cause);
+    }
+    return current.start(call, reader);
+  };
+
   return {
     carries: 'bytes',
-    unary: (call) => (isInBatch(call) ? batched.unary(call) : unary(client, call)),
-    serverStream: (call, reader) =>
-      isInBatch(call) ? batched.start(call, reader) : startGrpcStream(client, call, reader),
+    unary: unaryOver(start),
+    serverStream: start,
     close: () => {
-      batched.close();
+      current?.close();
       client.close();
     },
   };
-}
-
-function unary(client: Client, call: TransportCall<Uint8Array>): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const ended = failureBeforeStart(call, call.timeoutMs);
-    if (ended !== undefined) throw ended;
-    const { signal } = call;
-    const path = pathOf(call.service, call.method);
-    const metadata = toGrpcMetadata(checkedMetadata(call.metadata));
-    const deadline = call.timeoutMs === undefined ? undefined : Date.now() + call.timeoutMs;
-
-    const onResponse = (failure: ServiceError | null, response?: Buffer): void => {
-      signal?.removeEventListener('abort', cancel);
-      if (failure !== null) reject(fromGrpcFailure(path, failure));
-      else resolve(response as Buffer);
-    };
-    const request = startCall(call, () =>
-      client.makeUnaryRequest(
-        path,
-        identity,
-        identity,
-        asBuffer(call.request),
-        metadata,
-        deadline === undefined ? {} : { deadline },
-        onResponse,
-      ),
-    );
-    function cancel(): void {
-      reject(cancelledCall(call));
-      request.cancel();
-    }
-    signal?.addEventListener('abort', cancel, { once: true });
-  });
 }

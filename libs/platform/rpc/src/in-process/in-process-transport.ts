@@ -1,10 +1,10 @@
 import type { ActorVerifier } from '@gateway/actors';
-import { admitActor, denial } from '../access';
+import { CallRunner } from '../call-runner';
 import type { BoundService } from '../definition';
-import { cancelledCall, RpcError } from '../rpc-error';
-import { noSuchMethod, servedMethods, type RpcLog, type ServedMethod } from '../served-methods';
-import type { MessageTransport, StartedStream, StreamReader, TransportCall } from '../transport';
-import { publicErrorOf, InProcessCall, type InProcessRuntime } from './in-process-call';
+import { noSuchMethod, servedMethods, type RpcLog } from '../served-methods';
+import type { MessageTransport, StartStream } from '../transport';
+import { unaryOver } from '../unary-over';
+import { InProcessCall } from './in-process-call';
 
 export interface InProcessTransportOptions {
   /** The calling service. With it, a method refuses the call unless its contract names the service, as between processes. */
@@ -31,112 +31,25 @@ export function createInProcessTransport(
   { caller, actors, log, freezesMessages = true }: InProcessTransportOptions = {},
 ): MessageTransport {
   const methods = servedMethods(services);
-
-  function find({ service, method }: TransportCall, streams: boolean): ServedMethod {
-    const served = methods.get(service)?.get(method);
-    if (served === undefined || served.streams !== streams) throw noSuchMethod({ service, method });
-    const denied = caller === undefined ? undefined : denial(served, caller);
-    if (denied !== undefined) {
-      log?.warn(
-        { rpc: `${service}/${method}`, caller },
-        'call denied: the contract does not name the caller',
-      );
-      throw denied;
-    }
-    return served;
-  }
-
-  const pass = freezesMessages ? freezeDeep : (message: unknown) => message;
-  const runtime: InProcessRuntime = { pass, actors, log };
-
-  return {
-    carries: 'messages',
-    unary: (call) =>
-      new Promise((resolve, reject) => {
-        try {
-          callHandler(find(call, false), call, runtime, resolve, reject);
-        } catch (error) {
-          reject(error);
-        }
-      }),
-    serverStream: (call, reader) => startStream(find(call, true), call, runtime, reader),
-  };
-}
-
-function callHandler(
-  served: ServedMethod,
-  call: TransportCall,
-  { pass, actors, log }: InProcessRuntime,
-  resolve: (response: unknown) => void,
-  reject: (error: unknown) => void,
-): void {
-  const context = new InProcessCall(call, call.timeoutMs, reject);
-
-  function succeed(response: unknown): void {
-    if (context.aborted) return;
-    context.release();
-    resolve(pass(response));
-  }
-  function fail(thrown: unknown): void {
-    if (context.aborted) return;
-    context.release();
-    reject(publicErrorOf(thrown, served, log));
-  }
-  function invoke(request: unknown): void {
-    try {
-      served.invoke(request, context).then(succeed, fail);
-    } catch (thrown) {
-      fail(thrown);
-    }
-  }
-  function deny(thrown: unknown): void {
-    if (!(thrown instanceof RpcError)) return fail(thrown);
-    if (context.aborted) return;
-    context.release();
-    log?.warn({ rpc: `${call.service}/${call.method}`, reason: thrown.internalMessage }, 'call denied');
-    reject(thrown);
-  }
-
-  const request = pass(call.request);
-  if (served.permission === undefined) return invoke(request);
-  admitActor(served, { request, metadata: context.metadata }, actors).then((actor) => {
-    if (context.aborted) return;
-    context.actor = actor;
-    invoke(request);
-  }, deny);
-}
-
-/** The handler runs only while the reader waits for a message, so no message is stored. */
-function startStream(
-  served: ServedMethod,
-  call: TransportCall,
-  { pass, log }: InProcessRuntime,
-  reader: StreamReader<unknown>,
-): StartedStream {
-  const context = new InProcessCall(call, call.timeoutMs, (reason) => {
-    messages.close();
-    reader.end(reason);
+  const pass = (_: unknown, message: unknown): unknown => (freezesMessages ? freezeDeep(message) : message);
+  const calls = new CallRunner<unknown>({
+    identified: caller !== undefined,
+    decode: pass,
+    encode: pass,
+    log,
+    actors,
+    onDenied: (denied) => log?.warn(denied, 'call denied'),
   });
-  const messages = served.stream(pass(call.request), context, {
-    message: (message) => reader.message(pass(message), 0),
-    end: () => {
-      context.release();
-      reader.end(undefined);
-    },
-    fail: (thrown) => {
-      context.release();
-      reader.end(publicErrorOf(thrown, served, log));
-    },
-  });
-  messages.read();
-  return {
-    read: () => messages.read(),
-    cancel: () => {
-      context.release();
-      context.abort(cancelledCall(call));
-      messages.close();
-    },
+
+  const start: StartStream<unknown> = (call, reader) => {
+    const served = methods.get(call.service)?.get(call.method);
+    if (served === undefined) throw noSuchMethod(call);
+    const started = new InProcessCall(call, reader, served.streams);
+    started.run(calls.accept({ served, context: started.context, caller }, started));
+    return started;
   };
+
+  return { carries: 'messages', unary: unaryOver(start), serverStream: start };
 }
 
 /** Freezes the message deeply, except for bytes. */

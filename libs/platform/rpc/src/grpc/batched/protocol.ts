@@ -1,16 +1,13 @@
 /** The path of the stream that carries the calls of a connection. */
 export const EXCHANGE_PATH = '/gateway.rpc.v1.BatchedCalls/Exchange';
 
-/** A larger request is a call of its own, since it would delay the others. */
-export const MAX_BATCHED_REQUEST_BYTES = 16 * 1024;
-
 /** Messages are sent in parts, so that calls with large ones take turns. */
 export const MAX_PART_BYTES = 16 * 1024;
 
-/** What a server sends of one call before its reader has taken it. */
+/** What is sent of one call before its receiver has taken it. */
 export const WINDOW_BYTES = 64 * 1024;
 
-/** A reader reports what it took after this many bytes. */
+/** A receiver reports what it took after this many bytes. */
 export const REPORT_AFTER_BYTES = WINDOW_BYTES / 2;
 
 /** What counts for each message in addition to its bytes, so that the number of unread small messages is bounded too. */

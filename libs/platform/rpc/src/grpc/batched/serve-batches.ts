@@ -1,34 +1,69 @@
-import { ExchangeRequest, ExchangeResponse, type Call, type Reply } from '@gateway/contracts/batched-calls';
+import {
+  ExchangeRequest,
+  ExchangeResponse,
+  type Call,
+  type CallFailure,
+  type Consumed,
+  type Reply,
+} from '@gateway/contracts/batched-calls';
+import { GatewayError } from '@gateway/errors';
 import { status, type ServerDuplexStream } from '@grpc/grpc-js';
+import type { AcceptedCall, CallReplies } from '../../call-runner';
 import { encodeMessage } from '../../encode-message';
-import type { StreamReplies } from '../call-runner';
-import { asBuffer, toCallFailure, type GrpcFailure } from '../grpc-wire';
-import { MAX_PART_BYTES, MESSAGE_OVERHEAD_BYTES, takeBatch, WINDOW_BYTES } from './protocol';
+import type { RpcError } from '../../rpc-error';
+import { toCallFailure, toRefusal } from '../grpc-wire';
+import { BatchWriter } from './batch-writer';
+import { CallMessages } from './call-messages';
+import { takeBatch } from './protocol';
 
-/** Starts to serve a call. Returns the function that aborts it when its caller no longer waits. */
-export type ServeCall = (call: Call, replies: StreamReplies) => () => void;
+/** Accepts a call, whose request may not be complete; undefined if it was refused. */
+export type AcceptCall = (call: Call, replies: CallReplies<Buffer>) => AcceptedCall<Buffer> | undefined;
+
+export interface BatchExchangeOptions {
+  readonly accept: AcceptCall;
+  /** Limits a request, and what is stored of all incomplete ones. */
+  readonly maxMessageBytes: number;
+}
 
 /** The server's side of one stream of batched calls. */
 export class BatchExchange {
+  private readonly writer: BatchWriter;
   private readonly calls = new Map<number, ServedCall>();
+  /** What is stored of incomplete requests. */
+  private incompleteBytes = 0;
   private readonly replies: Reply[] = [];
-  private isGoingAway = false;
-  private isFlushScheduled = false;
-  private isBlocked = false;
+  private consumed: Consumed[] = [];
+  private goAwayIsUnsent = false;
   private callerHasEnded = false;
+  private readonly ports: ServedCallPorts = {
+    send: (reply) => {
+      this.replies.push(reply);
+      if (reply.end) this.finish(reply.id);
+      this.writer.schedule();
+    },
+    taken: (id, bytes) => {
+      this.consumed.push({ id, bytes });
+      this.writer.schedule();
+    },
+  };
 
   constructor(
     private readonly stream: ServerDuplexStream<Buffer, Buffer>,
-    private readonly serve: ServeCall,
+    private readonly options: BatchExchangeOptions,
   ) {
+    this.writer = new BatchWriter(stream, {
+      takeBatch: () => this.takeBatch(),
+      next: () => {
+        if (this.replies.length > 0) return 'batch';
+        return this.callerHasEnded && this.calls.size === 0 ? 'end' : undefined;
+      },
+    });
     stream.on('data', (bytes: Buffer) => this.receive(bytes));
     stream.on('end', () => {
       this.callerHasEnded = true;
-      this.endIfDone();
-    });
-    stream.on('drain', () => {
-      this.isBlocked = false;
-      this.scheduleFlush();
+      // The rest of their requests cannot arrive.
+      for (const [id, call] of [...this.calls]) if (call.incompleteBytes > 0) this.cancel(id);
+      this.writer.schedule();
     });
     // gRPC emits this at the end of every stream, even a successful one.
     stream.once('cancelled', () => {
@@ -39,9 +74,17 @@ export class BatchExchange {
 
   /** Makes the client use another stream for later calls. */
   goAway(): void {
-    this.isGoingAway = true;
-    if (this.stream.writable)
-      this.stream.write(asBuffer(encodeMessage(ExchangeResponse, { replies: [], goAway: true })));
+    this.goAwayIsUnsent = true;
+    this.writer.schedule();
+  }
+
+  private takeBatch(): Uint8Array | undefined {
+    const { consumed, goAwayIsUnsent: goAway } = this;
+    const replies = takeBatch(this.replies, ({ message }) => message?.length ?? 0);
+    if (replies.length + consumed.length === 0 && !goAway) return undefined;
+    this.consumed = [];
+    this.goAwayIsUnsent = false;
+    return encodeMessage(ExchangeResponse, { replies, goAway, consumed });
   }
 
   private receive(bytes: Buffer): void {
@@ -53,120 +96,98 @@ export class BatchExchange {
       return void this.stream.emit('error', failure);
     }
     const { calls, cancelledIds, consumed } = batch;
-    for (const call of calls) this.start(call);
-    for (const id of cancelledIds) {
-      this.calls.get(id)?.abort();
-      this.finish(id);
+    // First, since the client may already use the room of their incomplete requests.
+    for (const id of cancelledIds) this.cancel(id);
+    for (const call of calls) this.receiveCall(call);
+    for (const { id, bytes } of consumed) this.calls.get(id)?.taken(bytes);
+  }
+
+  private receiveCall(call: Call): void {
+    const { id, path, request, more } = call;
+    const served = path === '' ? this.calls.get(id) : this.start(call);
+    // The call was refused, or it has ended before the rest of its request.
+    if (served === undefined) return;
+    const { maxMessageBytes } = this.options;
+    const before = served.incompleteBytes;
+    if ((more || before > 0) && this.incompleteBytes + request.length > maxMessageBytes) {
+      const internalMessage = `incomplete requests exceed ${maxMessageBytes} bytes`;
+      return served.accepted?.fail(new GatewayError('internal_error', { internalMessage }));
     }
-    for (const { id, bytes } of consumed) this.calls.get(id)?.consumed(bytes);
+    const message = served.join(request, more);
+    this.incompleteBytes += served.incompleteBytes - before;
+    if (message !== undefined) served.run(message);
   }
 
-  private start(call: Call): void {
-    const { id } = call;
-    const served = new ServedCall((reply) => this.send({ id, ...reply }));
-    this.calls.set(id, served);
-    served.abortWith(this.serve(call, served));
+  private start(call: Call): ServedCall | undefined {
+    const served = new ServedCall(call.id, this.ports);
+    this.calls.set(call.id, served);
+    served.accepted = this.options.accept(call, served);
+    return served.accepted && served;
   }
 
-  private send(reply: Reply): void {
-    this.replies.push(reply);
-    if (reply.end) this.finish(reply.id);
-    this.scheduleFlush();
+  private cancel(id: number): void {
+    this.calls.get(id)?.abort();
+    this.finish(id);
   }
 
   private finish(id: number): void {
+    this.incompleteBytes -= this.calls.get(id)?.incompleteBytes ?? 0;
     this.calls.delete(id);
-    this.endIfDone();
-  }
-
-  private endIfDone(): void {
-    if (!this.callerHasEnded || this.calls.size > 0 || this.replies.length > 0) return;
-    this.stream.end();
-  }
-
-  private scheduleFlush(): void {
-    if (this.isFlushScheduled || this.isBlocked) return;
-    this.isFlushScheduled = true;
-    setImmediate(() => {
-      this.isFlushScheduled = false;
-      this.flush();
-    });
-  }
-
-  private flush(): void {
-    if (this.isBlocked || this.replies.length === 0 || !this.stream.writable) return;
-    const replies = takeBatch(this.replies, ({ message }) => message?.length ?? 0);
-    const batch = { replies, goAway: this.isGoingAway };
-    this.isBlocked = !this.stream.write(asBuffer(encodeMessage(ExchangeResponse, batch)));
-    if (this.replies.length > 0) this.scheduleFlush();
-    else this.endIfDone();
+    if (this.callerHasEnded) this.writer.schedule();
   }
 }
 
-type ReplyContent = Omit<Reply, 'id'>;
+interface ServedCallPorts {
+  send(reply: Reply): void;
+  taken(id: number, bytes: number): void;
+}
 
-class ServedCall implements StreamReplies {
-  /** Bytes that the reader has not taken. */
-  private unread = 0;
-  private hasRoom: (() => void) | undefined;
-  private hasEnded = false;
-  private abortHandler: (() => void) | undefined;
+class ServedCall extends CallMessages implements CallReplies<Buffer> {
+  accepted: AcceptedCall<Buffer> | undefined;
 
-  constructor(private readonly reply: (content: ReplyContent) => void) {}
+  constructor(
+    private readonly id: number,
+    private readonly ports: ServedCallPorts,
+  ) {
+    super();
+  }
 
-  abortWith(abort: () => void): void {
-    this.abortHandler = abort;
+  run(request: Buffer): void {
+    this.accepted?.run(request);
   }
 
   abort(): void {
-    this.hasEnded = true;
-    this.hasRoom?.();
-    this.abortHandler?.();
+    this.endMessages();
+    this.accepted?.cancel();
   }
 
-  consumed(bytes: number): void {
-    this.unread -= bytes;
-    if (this.unread < WINDOW_BYTES) this.hasRoom?.();
+  send(message: Buffer): Promise<void> | undefined {
+    return this.sendMessage(message);
   }
 
-  readonly send = (message: Buffer): Promise<void> | undefined => {
-    if (message.length > MAX_PART_BYTES) return this.sendParts(message);
-    this.sendPart(message, false);
-    return this.unread < WINDOW_BYTES ? undefined : this.room();
-  };
+  succeed(): void {
+    this.end(undefined);
+  }
 
-  readonly succeed = (): void => this.end({ more: false, end: true });
+  fail(thrown: unknown): void {
+    this.end(toCallFailure(thrown));
+  }
 
-  readonly fail = (failure: GrpcFailure): void =>
-    this.end({ more: false, end: true, failure: toCallFailure(failure) });
+  refuse(reason: RpcError): void {
+    this.end(toRefusal(reason));
+  }
 
-  private end(content: ReplyContent): void {
+  protected sendPart(message: Buffer, more: boolean): void {
+    this.ports.send({ id: this.id, message, more, end: false });
+  }
+
+  protected reportTaken(bytes: number): void {
+    this.ports.taken(this.id, bytes);
+  }
+
+  private end(failure: CallFailure | undefined): void {
     if (this.hasEnded) return;
-    this.hasEnded = true;
-    this.reply(content);
-  }
-
-  private async sendParts(message: Buffer): Promise<void> {
-    for (let start = 0; start < message.length; start += MAX_PART_BYTES) {
-      const end = start + MAX_PART_BYTES;
-      this.sendPart(message.subarray(start, end), end < message.length);
-      if (this.unread >= WINDOW_BYTES) await this.room();
-    }
-  }
-
-  private sendPart(part: Buffer, more: boolean): void {
-    if (this.hasEnded) return;
-    this.unread += part.length + (more ? 0 : MESSAGE_OVERHEAD_BYTES);
-    this.reply({ message: part, more, end: false });
-  }
-
-  private room(): Promise<void> {
-    if (this.hasEnded) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.hasRoom = () => {
-        this.hasRoom = undefined;
-        resolve();
-      };
-    });
+    this.endMessages();
+    this.ports.send({ id: this.id, more: false, end: true, failure });
   }
 }

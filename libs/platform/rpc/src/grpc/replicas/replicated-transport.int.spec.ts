@@ -1,7 +1,13 @@
 import { createClient, createClientOfEachServer } from '../../client';
 import { bindService, type MessageCodec } from '../../definition';
 import { describeRpcTransport } from '../../rpc.contract';
-import { isRpcDeadlineExceeded, isRpcUnavailable, isRpcUnimplemented } from '../../rpc-error';
+import {
+  isRpcDeadlineExceeded,
+  isRpcLost,
+  isRpcUnavailable,
+  isRpcUnimplemented,
+  isRpcUnreachable,
+} from '../../rpc-error';
 import { createGrpcServer, type GrpcServer } from '../grpc-server';
 import type { GrpcTransport } from '../grpc-transport';
 import type { ServerAddress } from './addresses';
@@ -14,7 +20,7 @@ describeRpcTransport('over gRPC to replicas', 'bytes', async (services, { maxMes
   );
   const ports = await Promise.all(servers.map((server) => server.start()));
   const target = ports.map(({ port }) => `127.0.0.1:${port}`).join(',');
-  const transport = createReplicatedTransport({ target, maxMessageBytes, batches: () => true });
+  const transport = createReplicatedTransport({ target, maxMessageBytes });
   return {
     transport,
     close: async () => {
@@ -112,10 +118,7 @@ class TestReplica {
   }
 }
 
-describe.each([
-  ['in batches', () => true],
-  ['each a call of its own', () => false],
-])('calls to replicas, %s', (_name, batches: () => boolean) => {
+describe('calls to replicas', () => {
   let a: TestReplica;
   let b: TestReplica;
   let transport: GrpcTransport;
@@ -130,7 +133,6 @@ describe.each([
     transport = createReplicatedTransport({
       target: 'service.test:1',
       resolve: async () => servers,
-      batches,
       limits: {
         checkIntervalMs: 20,
         probeAfterMs: 60,
@@ -230,6 +232,23 @@ describe.each([
     await client.change({ text: 'last' });
     const changes = [...a.changes, ...b.changes].filter((text) => text !== 'last');
     expect(new Set(changes).size).toBe(changes.length);
+  });
+
+  it('are lost, not unreachable, once a part of a large request was sent', async () => {
+    const client = open({ probeAfterMs: LONG_MS });
+    servers = [addressOf(a)];
+    await until('only one', async () => !('b' in (await countResponses(client, 3))));
+    a.relay.freeze();
+    const failure = client
+      .change({ text: 'x'.repeat(1024 * 1024) }, { timeoutMs: LONG_MS })
+      .catch((error: unknown) => error);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    a.relay.reset();
+    expect([isRpcLost(await failure), isRpcUnreachable(await failure)]).toEqual([true, false]);
+    expect(a.changes).toEqual([]);
+    await a.relay.close();
+    const unsent = client.change({ text: 'x'.repeat(1024 * 1024) }, { timeoutMs: 200 });
+    expect(isRpcUnreachable(await unsent.catch((error: unknown) => error))).toBe(true);
   });
 
   it('are retried on another replica when theirs is slow but healthy', async () => {

@@ -30,8 +30,6 @@ export interface ReplicatedTransportOptions {
   readonly maxMessageBytes?: number;
   /** Called when name resolution fails, once until it succeeds again. */
   readonly onUnresolved?: (error: unknown) => void;
-  /** As for `createGrpcTransport`. */
-  readonly batches?: (rpc: string) => boolean;
   /** For tests; see `defaultReplicaLimits`. */
   readonly limits?: Partial<ReplicatedTransportLimits>;
   /** Resolves the servers of the target; DNS by default. */
@@ -71,7 +69,6 @@ export function createReplicatedTransport({
   tls,
   maxMessageBytes = MAX_MESSAGE_BYTES,
   onUnresolved,
-  batches,
   limits: chosen = {},
   resolve = resolveTarget,
 }: ReplicatedTransportOptions): GrpcTransport {
@@ -82,7 +79,7 @@ export function createReplicatedTransport({
     const credentials = tls?.();
     const hostTls = credentials && { serverName: host, ...credentials };
     const client = new Client(address, channelCredentials(hostTls), clientOptions(maxMessageBytes, hostTls));
-    const transport = transportOver(client, { maxMessageBytes, ...(batches && { batches }) });
+    const transport = transportOver(client, maxMessageBytes);
     const health = createClient(HealthDefinition, transport);
     const probe = async (timeoutMs: number): Promise<void> => {
       await health.check({ service: LIVENESS }, { timeoutMs });
