@@ -1,5 +1,4 @@
-import { EmbeddedPostgresError, MigrationError } from '@gateway/database';
-import { FolderLockedError } from '@gateway/runtime';
+import { EmbeddedPostgresError, FolderLockedError, MigrationError } from '@gateway/database';
 import type { Config } from './config';
 
 const PORT_SETTINGS = ['GATEWAY_PORT', 'GATEWAY_DASHBOARD_PORT', 'GATEWAY_ADMIN_PORT'] as const;

@@ -70,7 +70,6 @@ describe('the catalogue in the database', () => {
       .waitFor();
   };
   const publish = async (comment: string) => {
-    await page.getByRole('button', { name: 'Save draft' }).click();
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish the draft' });
     await dialog.getByLabel('Comment').fill(comment);
@@ -147,7 +146,8 @@ describe('the catalogue in the database', () => {
     expect(await page.content()).not.toContain(secret);
     expect(JSON.stringify(await state())).not.toContain(secret);
 
-    await page.getByLabel('Test the connection of the model').fill(MODEL);
+    const target = page.getByLabel('Test a model').locator('option', { hasText: `${MODEL} → ` });
+    await page.getByLabel('Test a model').selectOption(await target.innerText());
     await page.getByRole('button', { name: 'Request one token' }).click();
     await page.getByText(/The provider responded after/).waitFor();
     expect(errors).toEqual([]);
@@ -184,7 +184,7 @@ models:
     const { text: before, version } = await state();
     await page.getByRole('button', { name: `Edit ${MODEL}`, exact: true }).click();
     const form = page.getByRole('dialog');
-    const price = form.getByLabel('prices.input', { exact: true });
+    const price = form.getByLabel('Input prices.input', { exact: true });
     await price.fill('a lot');
     await form.getByRole('button', { name: 'Apply to the text' }).click();
     await form.getByText(/^must be a decimal from "0"/).waitFor();
@@ -198,6 +198,40 @@ models:
     const commentsOf = (text: string) => text.match(/#.*$/gm);
     expect(commentsOf(after)).toEqual(commentsOf(before));
     expect(await chat()).toMatch(/^gen-/);
+  });
+
+  browsers.it('publishes a tested model of a new provider with five clicks and three fields', async () => {
+    await open();
+    const { version } = await state();
+    await page.evaluate(
+      'clicks = 0; addEventListener("click", ({ detail }) => { if (detail > 0) clicks += 1; })',
+    );
+    await page.getByRole('button', { name: 'Add provider' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Service').selectOption('Anthropic');
+    await dialog.getByLabel('API key').fill('sk-ant-end-to-end-0987654321');
+    await dialog.getByRole('button', { name: 'Add provider' }).click();
+    await dialog.getByRole('combobox', { name: 'Model' }).fill('claude-sonnet-4-5');
+    await dialog
+      .getByRole('option', { name: /^anthropic\/claude-sonnet-4-5 · / })
+      .first()
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Apply to the text' }).click();
+    // The network of the test has no provider.
+    await dialog.getByText(/^The (?:test failed|provider responded) after/).waitFor();
+    await dialog.getByRole('button', { name: 'Publish' }).click();
+    const publication = page.getByRole('dialog', { name: 'Publish the draft' });
+    await publication.getByText('targets[0].cost.input').waitFor();
+    await publication.getByRole('button', { name: 'Publish', exact: true }).click();
+    await publication.waitFor({ state: 'detached' });
+    expect(await page.evaluate('clicks')).toBe(5);
+    await allRun((version?.version ?? 0) + 1);
+    const { text } = await state();
+    expect(text).toContain('anthropic/claude-sonnet-4-5');
+    expect(text).not.toContain('sk-ant-end-to-end');
+    expect(await listed()).toContain('anthropic/claude-sonnet-4-5');
+    expect(errors).toEqual([]);
   });
 
   browsers.it('downloads the text in effect byte for byte', async () => {

@@ -18,6 +18,7 @@ export {
   type EmbeddedPostgresOptions,
 } from './embedded/start-embedded-postgres';
 export { EmbeddedPostgresError } from './embedded/postgres-error';
+export { FolderLockedError, lockFolder, type FolderLock } from './embedded/folder-lock';
 export { findFreePort } from './embedded/free-port';
 export { CHILD_ENVIRONMENT, initializeCluster, SUPERUSER } from './embedded/initialize-cluster';
 export { prepareServer, type PreparedServer } from './embedded/prepare-server';

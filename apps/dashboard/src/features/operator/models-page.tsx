@@ -162,7 +162,13 @@ function Disabled({ of: model }: { readonly of: Model }) {
   const off = model.switched_off;
   return (
     <div className="grid justify-items-start gap-0.5">
-      <Badge tone="warn">{model.disabled_in_file ? 'Disabled in the catalogue' : 'Disabled'}</Badge>
+      {model.disabled_in_file ? (
+        <Link to="/operator/catalogue">
+          <Badge tone="warn">Disabled in the catalogue</Badge>
+        </Link>
+      ) : (
+        <Badge tone="warn">Disabled</Badge>
+      )}
       {off && (
         <p className="text-xs text-ink-soft">
           <Time at={off.since} /> by <Text>{off.by}</Text>: <Text>{off.reason}</Text>

@@ -1,5 +1,5 @@
-import { isAlive, ps } from '@gateway/runtime';
 import { readFile, readlink } from 'node:fs/promises';
+import { isAlive, ps } from './process-identity';
 
 /** Whether the process is the main process of a PostgreSQL server on this data directory. */
 export async function isPostmasterOf(pid: number, dataDirectory: string): Promise<boolean> {

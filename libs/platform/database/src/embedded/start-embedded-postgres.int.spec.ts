@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { chmod, cp, mkdir, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { isAlive } from '@gateway/runtime';
 import { createScratchDirectory, type ScratchDirectory } from '@gateway/test-support';
 import { Client } from 'pg';
 import { findBinaries } from './binaries';
@@ -11,6 +10,7 @@ import { findFreePort } from './free-port';
 import { CHILD_ENVIRONMENT } from './initialize-cluster';
 
 import { isPostmasterOf } from './is-postmaster';
+import { isAlive } from './process-identity';
 import { openServerHome } from './server-home';
 import {
   startEmbeddedPostgres,

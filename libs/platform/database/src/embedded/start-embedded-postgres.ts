@@ -1,8 +1,8 @@
-import { lockFolder } from '@gateway/runtime';
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseLog } from '../log';
 import { APPLICATION_ROLE, DATABASE, ensureApplicationRole } from './application-role';
+import { lockFolder } from './folder-lock';
 import { initializeCluster, readOrCreatePassword, SUPERUSER } from './initialize-cluster';
 import { launchOnFreePort, launchWithRetries, type LaunchServer } from './launch-server';
 import { EmbeddedPostgresError } from './postgres-error';

@@ -86,7 +86,7 @@ describe('the catalogue page', () => {
     expect(request?.body).toEqual({ text: 'text in effect changed' });
   });
 
-  it('saves a draft on the revision that was edited, shows its changes, and publishes it', async () => {
+  it('saves an edited text on its revision when it is published, and shows its changes first', async () => {
     api.on('PUT /api/operator/catalogue/draft', () => {
       state = { ...STATE, draft: { ...DRAFT, text: 'text in effect changed' } };
       return { draft: { ...DRAFT, text: 'text in effect changed' } };
@@ -101,12 +101,9 @@ describe('the catalogue page', () => {
       return { version: version(4) };
     });
     renderPage('/operator/catalogue');
-    await userEvent.type(await editor(), ' changed');
+    await screen.findByRole('button', { name: 'Publish' });
     expect(screen.getByRole('button', { name: 'Publish' })).toHaveProperty('disabled', true);
-    await click('Save draft');
-    await waitFor(() =>
-      expect(screen.getByRole('button', { name: 'Publish' })).toHaveProperty('disabled', false),
-    );
+    await userEvent.type(await editor(), ' changed');
     await click('Publish');
     const dialog = await screen.findByRole('dialog', { name: 'Publish the draft' });
     const changes = await within(dialog).findByRole('list', { name: 'Changes' });
@@ -151,14 +148,27 @@ describe('the catalogue page', () => {
     api.on('POST /api/operator/catalogue/test', () => ({
       test: { duration_ms: 120, error: 'acme: HTTP 401 from https://acme.example: Incorrect API key' },
     }));
+    api.on('POST /api/operator/catalogue/entries', () => ({
+      providers: [],
+      models: [
+        {
+          id: 'acme/m-1',
+          targets: [
+            { provider: 'acme', model: 'm-1' },
+            { provider: 'b', model: 'm' },
+          ],
+        },
+      ],
+      schema: {},
+    }));
     renderPage('/operator/catalogue');
-    await userEvent.type(await screen.findByLabelText('Test the connection of the model'), 'acme/m-1');
+    await userEvent.selectOptions(await screen.findByLabelText('Test a model'), 'acme/m-1 → b/m');
     await click('Request one token');
     expect(await screen.findByText(/Incorrect API key/)).toBeTruthy();
     expect(api.requestsTo('POST /api/operator/catalogue/test')[0]?.body).toEqual({
       text: 'text in effect',
       model: 'acme/m-1',
-      target: 0,
+      target: 1,
     });
   });
 

@@ -15,11 +15,12 @@ export function Changes({ of }: { readonly of: readonly CatalogueChange[] }) {
           <p className="flex flex-wrap items-center gap-2">
             <Badge tone={TONES[change]}>{change}</Badge> {kind} <Text className="font-medium">{name}</Text>
           </p>
-          {change === 'changed' && (
+          {change !== 'removed' && (
             <ul className="mt-2 grid gap-1 text-xs">
               {fields.map(({ field, before, after }) => (
                 <li key={field} className="[overflow-wrap:anywhere]">
-                  <Id>{field}</Id>: <Value of={before} /> → <Value of={after} />
+                  <Id>{field}</Id>: {change === 'changed' && <Before of={before} />}
+                  <Value of={after} />
                 </li>
               ))}
             </ul>
@@ -27,6 +28,14 @@ export function Changes({ of }: { readonly of: readonly CatalogueChange[] }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+function Before({ of }: { readonly of: string | null }) {
+  return (
+    <>
+      <Value of={of} /> →{' '}
+    </>
   );
 }
 

@@ -13,10 +13,10 @@ import { UnsavedChanges } from '../../../ui/unsaved-changes';
 import { Text, Time } from '../../../ui/values';
 import type { CatalogueState } from './catalogue-state';
 import { Checked } from './changes';
-import { Entries } from './entries';
+import { Entries, useEntries } from './entries';
 import { ProposePrices } from './propose-prices';
 import { Publish } from './publish';
-import { TestTarget } from './test-target';
+import { TestModel } from './test-model';
 import { useCatalogueChange } from './use-catalogue-change';
 import { useDraftText } from './use-draft-text';
 
@@ -25,7 +25,9 @@ export function Draft({ of: state }: { readonly of: CatalogueState }) {
   const { draft } = state;
   const edit = useDraftText(state);
   const { text, revision } = edit;
-  const [publishing, setPublishing] = useState(false);
+  const entries = useEntries(text);
+  /** The start of the version's comment, while the draft is being published. */
+  const [publishing, setPublishing] = useState<string>();
   const [discarding, setDiscarding] = useState(false);
   const toast = useToast();
   const check = useMutation({
@@ -46,6 +48,11 @@ export function Draft({ of: state }: { readonly of: CatalogueState }) {
       toast('Draft discarded.');
     },
   );
+  /** Saves the draft first. */
+  const publish = (comment: string) =>
+    edit.isEdited
+      ? save.mutate(undefined, { onSuccess: () => setPublishing(comment) })
+      : setPublishing(comment);
   const secretNames = state.secrets.map(({ name }) => name);
   const change = (changed: string) => {
     edit.setText(changed);
@@ -73,7 +80,11 @@ export function Draft({ of: state }: { readonly of: CatalogueState }) {
           <Button busy={save.isPending} disabled={!edit.isEdited} onClick={() => save.mutate(undefined)}>
             Save draft
           </Button>
-          <Button kind="primary" disabled={!draft || edit.isEdited} onClick={() => setPublishing(true)}>
+          <Button
+            kind="primary"
+            disabled={(!draft && !edit.isEdited) || save.isPending}
+            onClick={() => publish('')}
+          >
             Publish
           </Button>
         </>
@@ -85,7 +96,10 @@ export function Draft({ of: state }: { readonly of: CatalogueState }) {
           Your changes are not saved. Discard them to see the current text, or keep them to replace it.
         </Conflict>
       )}
-      <Entries text={text} onText={change} secretNames={secretNames} />
+      {save.error && <FailureLine error={save.error} />}
+      {check.error && <FailureLine error={check.error} />}
+      {check.data && <Checked of={check.data} />}
+      <Entries {...{ text, entries, secretNames }} onText={change} onPublish={publish} />
       <Field
         label="Catalogue text"
         hint="YAML in the schema of the models file. Name stored secrets with api_key_secret."
@@ -98,14 +112,11 @@ export function Draft({ of: state }: { readonly of: CatalogueState }) {
           onChange={({ target }) => change(target.value)}
         />
       </Field>
-      {save.error && <FailureLine error={save.error} />}
-      {check.error && <FailureLine error={check.error} />}
-      {check.data && <Checked of={check.data} />}
-      <ProposePrices text={text} onText={change} secretNames={secretNames} />
-      <TestTarget text={text} />
+      <ProposePrices text={text} onText={change} />
+      {entries && <TestModel text={text} entries={entries} />}
       <Dialog
-        open={publishing}
-        onOpenChange={setPublishing}
+        open={publishing !== undefined}
+        onOpenChange={() => setPublishing(undefined)}
         title="Publish the draft"
         description="Every router runs it within a second. Requests that started before keep their prices."
         wide
@@ -113,12 +124,13 @@ export function Draft({ of: state }: { readonly of: CatalogueState }) {
         <Publish
           text={text}
           action="Publish"
+          comment={publishing}
           publish={(comment) =>
             api.call('POST /api/operator/catalogue/publish', {
               body: { draft_revision: revision, expected_version: edit.version, comment },
             })
           }
-          onDone={() => setPublishing(false)}
+          onDone={() => setPublishing(undefined)}
         />
       </Dialog>
       <Confirm

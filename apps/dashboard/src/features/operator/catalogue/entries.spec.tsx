@@ -14,6 +14,10 @@ const MODEL = {
   prices: { input: '1', output: '2' },
   a_later_field: { kept: true },
 };
+const SECRET = {
+  ...{ name: 'anthropic', hint: '', used: true },
+  ...{ changed_at: '2026-01-01T00:00:00Z', changed_by: 'x' },
+};
 const SCHEMA = {
   properties: {
     providers: {
@@ -166,7 +170,9 @@ describe('the forms of the catalogue', () => {
   });
 
   it('adds a provider with only the fields that are set', async () => {
-    const form = await open('Add provider');
+    const short = await open('Add provider');
+    await userEvent.click(short.getByRole('button', { name: 'Every field' }));
+    const form = within(await screen.findByRole('dialog'));
     await fill(form, 'name', 'claude');
     await userEvent.selectOptions(form.getByLabelText('preset', { exact: false }), 'anthropic');
     await fill(form, 'api_key_secret', 'claude-key');
@@ -176,7 +182,7 @@ describe('the forms of the catalogue', () => {
     const headers = form.getByLabelText('headers', { exact: false });
     await userEvent.click(headers);
     await userEvent.paste('{"X-Key":{"secret":"team"}}');
-    await userEvent.click(form.getByLabelText('send_traceparent'));
+    await userEvent.click(form.getByLabelText(/send_traceparent/));
     await apply(form);
     await waitFor(() => expect(edits()).toHaveLength(1));
     expect(edits()[0]).toEqual({
@@ -211,35 +217,99 @@ describe('the forms of the catalogue', () => {
     expect(edits()).toEqual([{ text: TEXT, kind: 'model', index: 1, entry: null }]);
   });
 
-  it('starts the form of a new model with what is published of it', async () => {
+  it('adds a provider by its service and API key, then a published model, tests it and publishes both', async () => {
     const entry = {
-      id: 'acme/new',
-      targets: [{ provider: 'acme', model: 'new' }],
+      id: 'anthropic/new',
+      targets: [{ provider: 'anthropic', model: 'new' }],
+      context_window: 1_000,
       prices: { input: '3.3', output: '5' },
     };
+    api.on('PUT /api/operator/catalogue/secrets', () => ({ secret: SECRET }));
     api.on('POST /api/operator/catalogue/proposals', () => ({
       text: TEXT,
       changed_models: [],
       notes: [],
       new_models: [
         { provider: 'acme', model: 'other', entry: {} },
-        { provider: 'acme', model: 'new', entry },
+        { provider: 'anthropic', model: 'new', entry },
       ],
     }));
-    renderPage('/operator/catalogue');
-    await userEvent.click(await screen.findByRole('button', { name: 'Propose prices' }));
-    await userEvent.click(await screen.findByLabelText('Add a model with published prices'));
-    await userEvent.click(await screen.findByRole('option', { name: 'acme/new' }));
-    const form = within(await screen.findByRole('dialog', { name: 'Add a model' }));
-    expect((form.getByLabelText('prices.input', { exact: false }) as HTMLInputElement).value).toBe('3.3');
-    await fill(form, 'context_window', '10');
-    await apply(form);
-    await waitFor(() => expect(edits()).toHaveLength(1));
-    expect(edits()[0]).toEqual({
-      text: TEXT,
-      kind: 'model',
-      index: null,
-      entry: { ...entry, context_window: 10 },
+    api.on('POST /api/operator/catalogue/test', () => ({ test: { duration_ms: 80, error: null } }));
+    api.on('PUT /api/operator/catalogue/draft', () => ({
+      draft: { revision: 1, text: EDITED, saved_at: SECRET.changed_at, saved_by: 'x' },
+    }));
+    const provider = await open('Add provider');
+    await userEvent.selectOptions(provider.getByLabelText('Service'), 'Anthropic');
+    await userEvent.type(provider.getByLabelText('API key'), 'sk-ant-1');
+    await userEvent.click(provider.getByRole('button', { name: 'Add provider' }));
+    const dialog = within(await screen.findByRole('dialog', { name: 'Add a model' }));
+    await userEvent.type(await dialog.findByRole('combobox', { name: 'Model' }), 'new');
+    await dialog.findByRole('option', { name: 'anthropic/new · 3.3 / 5' });
+    expect(dialog.queryByRole('option', { name: /other/ })).toBeNull();
+    await userEvent.keyboard('{Enter}');
+    await dialog.findByLabelText('prices.input', { exact: false });
+    await apply(dialog);
+    await dialog.findByText(/The provider responded after/);
+    await userEvent.click(dialog.getByRole('button', { name: 'Publish' }));
+    const publication = within(await screen.findByRole('dialog', { name: 'Publish the draft' }));
+    const comment = (await publication.findByLabelText('Comment')) as HTMLInputElement;
+    expect(comment.value).toBe('Add anthropic with anthropic/new.');
+    expect(api.requestsTo('PUT /api/operator/catalogue/secrets')[0]?.body).toEqual({
+      name: 'anthropic',
+      value: 'sk-ant-1',
     });
+    expect(edits()).toEqual([
+      {
+        text: TEXT,
+        kind: 'provider',
+        index: null,
+        entry: { name: 'anthropic', preset: 'anthropic', api_key_secret: 'anthropic' },
+      },
+      {
+        text: EDITED,
+        kind: 'model',
+        index: null,
+        entry: { ...entry, max_output_tokens: 1_000, capabilities: ['tools', 'json_mode'] },
+      },
+    ]);
+    expect(api.requestsTo('POST /api/operator/catalogue/test')[0]?.body).toMatchObject({
+      model: 'anthropic/new',
+    });
+  });
+
+  it('requires what the check of a new provider names, and stores its API key under a name that is free', async () => {
+    api.on('GET /api/operator/catalogue/state', () => ({
+      ...{ source: 'database' as const, text: TEXT, version: null, draft: null, routers: [] },
+      secrets: [{ ...SECRET, name: 'acme' }],
+    }));
+    api.on('PUT /api/operator/catalogue/secrets', () => ({ secret: SECRET }));
+    api.on('POST /api/operator/catalogue/check', () => ({
+      issues: [{ message: 'providers[1].base_url (line 3): is required without a preset', line: 3 }],
+      changes: [],
+      affected: [],
+    }));
+    const form = await open('Add provider');
+    await fill(form, 'Name', 'acme');
+    await userEvent.type(form.getByLabelText('API key'), 'sk-1');
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await userEvent.click(form.getByRole('button', { name: 'Add provider' }));
+      await form.findByText('is required without a preset');
+    }
+    const stored = api.requestsTo('PUT /api/operator/catalogue/secrets').map(({ body }) => body);
+    expect(stored).toEqual(Array(2).fill({ name: 'acme-2', value: 'sk-1' }));
+  });
+
+  it('shows the usual fields, and opens the others when one of them has an issue', async () => {
+    api.on('POST /api/operator/catalogue/check', () => ({
+      issues: [{ message: 'providers[0].timeouts.idle_ms (line 3): is too long', line: 3 }],
+      changes: [],
+      affected: [],
+    }));
+    const form = await open('Edit acme');
+    const advanced = form.getByText('Advanced').closest('details');
+    expect(advanced?.open).toBe(false);
+    await apply(form);
+    await form.findByText('is too long');
+    expect(advanced?.open).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { api } from '../../../api/client';
 import { Button } from '../../../ui/button';
 import { useDebounced } from '../../../ui/debounce';
@@ -9,23 +9,32 @@ import { FailureLine } from '../../../ui/states';
 import { Table, type Column } from '../../../ui/table';
 import { useToast } from '../../../ui/toast';
 import { Text, visible } from '../../../ui/values';
-import { EntryForm, type CatalogueEntries, type EntryKind } from './entry-form';
-import { isFields, type Fields } from './json-schema';
+import { AddModel } from './add-model';
+import { AddProvider } from './add-provider';
+import type { CatalogueEntries, EntryKind } from './check-entry';
+import { EntryForm } from './entry-form';
+import { isFields, targetsOf, textOf, type Fields } from './json-schema';
 
 interface EntriesProps {
   /** The edited text. */
   readonly text: string;
   readonly onText: (text: string) => void;
   readonly secretNames: readonly string[];
+  readonly onPublish: (comment: string) => void;
 }
 
 /** A provider or model that a form shows. */
-export interface OpenEntry {
+interface OpenEntry {
   readonly kind: EntryKind;
   /** Null: a new entry. */
   readonly index: number | null;
   readonly fields: Fields;
 }
+
+type Opened =
+  | ({ readonly dialog: 'form' } & OpenEntry)
+  | { readonly dialog: 'add provider' }
+  | { readonly dialog: 'add model'; readonly provider?: string };
 
 /** Undefined while the text is being typed, and for a text that cannot be read. */
 export function useEntries(text: string): CatalogueEntries | undefined {
@@ -39,11 +48,16 @@ export function useEntries(text: string): CatalogueEntries | undefined {
   return settled === text ? data : undefined;
 }
 
-/** The providers and models of the edited text, each with a form. Nothing is saved. */
-export function Entries({ text, onText, secretNames }: EntriesProps) {
-  const entries = useEntries(text);
+/** The providers and models of the edited text, each with a form. Nothing but the API key of a new provider is saved. */
+export function Entries({
+  text,
+  entries,
+  onText,
+  secretNames,
+  onPublish,
+}: EntriesProps & { readonly entries: CatalogueEntries | undefined }) {
   const [shown, setShown] = useState<CatalogueEntries>();
-  const [open, setOpen] = useState<OpenEntry>();
+  const [open, setOpen] = useState<Opened>();
   const toast = useToast();
   if (entries && entries !== shown) setShown(entries);
   const remove = useMutation({
@@ -55,7 +69,11 @@ export function Entries({ text, onText, secretNames }: EntriesProps) {
     },
   });
   if (!shown) return null;
-  const actions = { isDisabled: !entries, onEdit: setOpen, onRemove: remove.mutate };
+  const actions = {
+    isDisabled: !entries,
+    onEdit: (entry: OpenEntry) => setOpen({ dialog: 'form', ...entry }),
+    onRemove: remove.mutate,
+  };
   return (
     <>
       <EntryTable
@@ -65,6 +83,7 @@ export function Entries({ text, onText, secretNames }: EntriesProps) {
         entries={shown.providers}
         nameOf={({ name }) => textOf(name)}
         columns={PROVIDER_COLUMNS}
+        onAdd={() => setOpen({ dialog: 'add provider' })}
       />
       <EntryTable
         {...actions}
@@ -73,70 +92,94 @@ export function Entries({ text, onText, secretNames }: EntriesProps) {
         entries={shown.models}
         nameOf={({ id }) => textOf(id)}
         columns={MODEL_COLUMNS}
+        onAdd={() => setOpen({ dialog: 'add model' })}
       />
       {remove.error && <FailureLine error={remove.error} />}
-      <EntryDialog
-        {...{ text, onText, secretNames }}
-        entries={shown}
-        open={open}
-        onClose={() => setOpen(undefined)}
-      />
+      <Dialog
+        open={open !== undefined}
+        onOpenChange={() => setOpen(undefined)}
+        title={open && titleOf(open)}
+        wide
+        persistent
+      >
+        {open && (
+          <EntryDialog
+            {...{ text, onText, secretNames, onPublish, open, setOpen }}
+            // The text of an opened form may be one whose entries are still being read.
+            entries={entries ?? shown}
+          />
+        )}
+      </Dialog>
     </>
   );
 }
 
-/** The form of a provider or model. */
-export function EntryDialog({
+function titleOf(open: Opened): ReactNode {
+  if (open.dialog === 'add provider') return 'Add a provider';
+  if (open.dialog === 'add model') return 'Add a model';
+  if (open.index === null) return `Add a ${open.kind}`;
+  return (
+    <>
+      Edit <Text>{textOf(open.kind === 'provider' ? open.fields['name'] : open.fields['id'])}</Text>
+    </>
+  );
+}
+
+function EntryDialog({
   open,
+  setOpen,
+  text,
+  onText,
   entries,
   secretNames,
-  onClose,
-  ...rest
+  onPublish,
 }: EntriesProps & {
-  readonly open: OpenEntry | undefined;
   readonly entries: CatalogueEntries;
-  readonly onClose: () => void;
+  readonly open: Opened;
+  readonly setOpen: (open: Opened | undefined) => void;
 }) {
-  const name = open && textOf(open.kind === 'provider' ? open.fields['name'] : open.fields['id']);
+  const onClose = () => setOpen(undefined);
+  const shared = { text, entries, onText, onClose };
+  if (open.dialog === 'add provider')
+    return (
+      <AddProvider
+        {...{ ...shared, secretNames }}
+        onAdded={(provider) => setOpen({ dialog: 'add model', provider })}
+        onEveryField={(fields) => setOpen({ dialog: 'form', kind: 'provider', index: null, fields })}
+      />
+    );
+  const suggestions = {
+    api_key_secret: secretNames,
+    'targets[].provider': entries.providers.map((provider) => textOf(provider['name'])),
+  };
+  if (open.dialog === 'add model')
+    return (
+      <AddModel
+        {...{ ...shared, suggestions }}
+        provider={open.provider}
+        onPublish={(comment) => {
+          onClose();
+          onPublish(comment);
+        }}
+      />
+    );
+  const { kind, index, fields } = open;
   return (
-    <Dialog
-      open={open !== undefined}
-      onOpenChange={onClose}
-      title={
-        open?.index === null ? (
-          `Add a ${open.kind}`
-        ) : (
-          <>
-            Edit <Text>{name ?? ''}</Text>
-          </>
-        )
-      }
-      description="Empty fields have their defaults."
-      wide
-      persistent
-    >
-      {open && (
-        <EntryForm
-          {...rest}
-          entries={entries}
-          kind={open.kind}
-          index={open.index}
-          start={open.fields}
-          suggestions={{
-            api_key_secret: secretNames,
-            'targets[].provider': entries.providers.map((provider) => textOf(provider['name'])),
-          }}
-          onClose={onClose}
-        />
-      )}
-    </Dialog>
+    <EntryForm
+      {...{ ...shared, suggestions, kind, index }}
+      start={fields}
+      onText={(changed) => {
+        onText(changed);
+        onClose();
+      }}
+    />
   );
 }
 
 interface Row {
   readonly fields: Fields;
   readonly name: string;
-  readonly actions: React.ReactNode;
+  readonly actions: ReactNode;
 }
 
 function EntryTable({
@@ -146,9 +189,11 @@ function EntryTable({
   nameOf,
   columns,
   isDisabled,
+  onAdd,
   onEdit,
   onRemove,
 }: {
+  readonly onAdd: () => void;
   readonly caption: string;
   readonly kind: EntryKind;
   readonly entries: readonly Fields[];
@@ -180,18 +225,20 @@ function EntryTable({
     <div className="grid gap-2">
       <div className="flex items-center justify-between">
         <h3 className="text-sm font-medium">{caption}</h3>
-        <Button small disabled={isDisabled} onClick={() => onEdit({ kind, index: null, fields: {} })}>
+        <Button small disabled={isDisabled} onClick={onAdd}>
           Add {kind}
         </Button>
       </div>
       {rows.length > 0 && (
-        <Table
-          caption={caption}
-          rows={rows}
-          columns={columns}
-          rowId={(row) => `${rows.indexOf(row)}`}
-          middle
-        />
+        <div className="max-h-[32rem] overflow-y-auto">
+          <Table
+            caption={caption}
+            rows={rows}
+            columns={columns}
+            rowId={(row) => `${rows.indexOf(row)}`}
+            middle
+          />
+        </div>
       )}
     </div>
   );
@@ -249,15 +296,3 @@ const MODEL_COLUMNS: readonly Column<Row>[] = [
   },
   ACTIONS,
 ];
-
-function targetsOf({ targets }: Fields): string[] {
-  if (!Array.isArray(targets)) return [];
-  return targets.map((target: unknown) =>
-    isFields(target) ? `${textOf(target['provider'])}/${textOf(target['model'])}` : '',
-  );
-}
-
-/** A text in the draft may have any value in any field. */
-function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}

@@ -1,18 +1,13 @@
-import type { Result } from '@gateway/dashboard-contract/client';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api } from '../../../api/client';
 import { Button } from '../../../ui/button';
 import { DialogActions } from '../../../ui/dialog';
 import { Notice } from '../../../ui/notice';
 import { FailureLine } from '../../../ui/states';
 import { Text } from '../../../ui/values';
-import type { CatalogueIssue } from './catalogue-state';
+import { checkEntry, LIST_OF, type CatalogueEntries, type EntryKind } from './check-entry';
 import type { Fields, Schema } from './json-schema';
 import { SchemaFields, type EntryContext } from './schema-field';
-
-export type CatalogueEntries = Result<'POST /api/operator/catalogue/entries'>;
-export type EntryKind = 'provider' | 'model';
 
 interface EntryFormProps {
   readonly text: string;
@@ -22,16 +17,11 @@ interface EntryFormProps {
   readonly index: number | null;
   readonly start: Fields;
   readonly suggestions: EntryContext['suggestions'];
-  readonly onText: (text: string) => void;
+  readonly onText: (text: string, fields: Fields) => void;
   readonly onClose: () => void;
 }
 
-interface Checked {
-  readonly text: string;
-  readonly issues: readonly CatalogueIssue[];
-}
-
-/** Every field of a provider or model. Its check has the messages of the models file. */
+/** Every field of a provider or model: the usual ones first. Its check has the messages of the models file. */
 export function EntryForm({
   text,
   entries,
@@ -42,32 +32,16 @@ export function EntryForm({
   onText,
   onClose,
 }: EntryFormProps) {
-  const list = kind === 'provider' ? 'providers' : 'models';
   const [fields, setFields] = useState<Fields>(start);
   // Another operator's draft may replace the text, and with it the position of the entry.
   const [openedFor] = useState(text);
-  const apply = (changed: string) => {
-    onText(changed);
-    onClose();
-  };
   const check = useMutation({
-    async mutationFn(): Promise<Checked> {
-      const body = { text, kind, index, entry: { ...fields } };
-      const edited = await api.call('POST /api/operator/catalogue/entries/edit', { body });
-      const checked = await api.call('POST /api/operator/catalogue/check', { body: edited });
-      const prefix = `${list}[${index ?? entries[list].length}]`;
-      const issues = checked.issues.flatMap((issue) => {
-        const message = withoutPrefix(issue.message, prefix);
-        return message === undefined ? [] : [{ ...issue, message }];
-      });
-      return { text: edited.text, issues };
-    },
+    mutationFn: () => checkEntry({ text, entries, kind, index, fields }),
     onSuccess: (checked) => {
-      if (checked.issues.length === 0) apply(checked.text);
+      if (checked.isValid) onText(checked.text, fields);
     },
   });
   const checked = check.data;
-  const { byPath, others } = issuesByPath(checked?.issues ?? []);
   return (
     <form
       className="grid gap-4"
@@ -77,34 +51,24 @@ export function EntryForm({
       }}
     >
       <SchemaFields
-        schema={schemaOf(entries.schema, list)}
+        schema={entrySchema(entries, kind)}
         path=""
         value={fields}
         onChange={(changed) => {
           setFields(changed);
           check.reset();
         }}
-        context={{ issues: byPath, suggestions }}
+        context={{ kind, issues: checked?.byPath ?? new Map(), suggestions }}
       />
       {check.error && <FailureLine error={check.error} />}
       {text !== openedFor && (
         <Notice tone="bad" title="The text was changed meanwhile. Close the form, and open it again." />
       )}
-      {checked && checked.issues.length > 0 && (
-        <Notice tone="bad" title={`The ${kind} has errors`}>
-          <ul className="grid gap-1">
-            {others.map((message) => (
-              <li key={message}>
-                <Text>{message}</Text>
-              </li>
-            ))}
-          </ul>
-        </Notice>
-      )}
+      {checked && !checked.isValid && <EntryIssues of={checked.others} kind={kind} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
-        {checked && checked.issues.length > 0 && (
-          <Button onClick={() => apply(checked.text)}>Apply with errors</Button>
+        {checked && !checked.isValid && (
+          <Button onClick={() => onText(checked.text, fields)}>Apply with errors</Button>
         )}
         <Button type="submit" kind="primary" busy={check.isPending} disabled={text !== openedFor}>
           Apply to the text
@@ -114,25 +78,21 @@ export function EntryForm({
   );
 }
 
-function schemaOf(schema: Fields, list: 'providers' | 'models'): Schema {
-  return (schema as Schema).properties?.[list]?.items ?? {};
+/** The issues of an entry that belong to no field of the form. */
+export function EntryIssues({ of, kind }: { readonly of: readonly string[]; readonly kind: EntryKind }) {
+  return (
+    <Notice tone="bad" title={`The ${kind} has errors`}>
+      <ul className="grid gap-1">
+        {of.map((message) => (
+          <li key={message}>
+            <Text>{message}</Text>
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  );
 }
 
-/** The message of an issue of this entry, from its path within the entry on. */
-function withoutPrefix(message: string, prefix: string): string | undefined {
-  if (!message.startsWith(prefix)) return undefined;
-  const rest = message.slice(prefix.length);
-  return /^[.: ]/.test(rest) ? rest.replace(/^\./, '') : undefined;
-}
-
-/** "prices.input (line 3): is wrong" belongs to the field prices.input. */
-function issuesByPath(issues: readonly CatalogueIssue[]) {
-  const byPath = new Map<string, string>();
-  const others: string[] = [];
-  for (const { message } of issues) {
-    const [, path, problem] = /^([^\s:]+)(?: \(line \d+\))?: (.*)$/s.exec(message) ?? [];
-    if (path === undefined || problem === undefined) others.push(message.replace(/^[: ]+/, ''));
-    else byPath.set(path, problem);
-  }
-  return { byPath, others };
+export function entrySchema({ schema }: CatalogueEntries, kind: EntryKind): Schema {
+  return (schema as Schema).properties?.[LIST_OF[kind]]?.items ?? {};
 }

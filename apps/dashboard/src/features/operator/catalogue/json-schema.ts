@@ -26,3 +26,16 @@ export function withField(fields: Fields, name: string, value: unknown): Fields 
 export function pathOf(parent: string, name: string): string {
   return parent === '' ? name : `${parent}.${name}`;
 }
+
+/** The targets of a model, as provider/model. */
+export function targetsOf({ targets }: Fields): string[] {
+  if (!Array.isArray(targets)) return [];
+  return targets.map((target: unknown) =>
+    isFields(target) ? `${textOf(target['provider'])}/${textOf(target['model'])}` : '',
+  );
+}
+
+/** A text in the draft may have any value in any field. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}

@@ -1,4 +1,3 @@
-import type { Result } from '@gateway/dashboard-contract/client';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../../api/client';
@@ -6,23 +5,16 @@ import { counted } from '../../../format/count';
 import { Button } from '../../../ui/button';
 import { Field, Input } from '../../../ui/field';
 import { Notice } from '../../../ui/notice';
-import { SearchSelect } from '../../../ui/search-select';
 import { FailureLine } from '../../../ui/states';
 import { Text } from '../../../ui/values';
-import { EntryDialog, useEntries, type OpenEntry } from './entries';
-
-const MAX_OPTIONS = 50;
 
 interface ProposePricesProps {
   readonly text: string;
   readonly onText: (text: string) => void;
-  readonly secretNames: readonly string[];
 }
 
-type PublishedModel = Result<'POST /api/operator/catalogue/proposals'>['new_models'][number];
-
-/** Replaces the prices of the edited text by published ones with a margin, and offers published models; nothing is saved. */
-export function ProposePrices({ text, onText, secretNames }: ProposePricesProps) {
+/** Replaces the prices of the edited text by published ones with a margin; nothing is saved. */
+export function ProposePrices({ text, onText }: ProposePricesProps) {
   const [margin, setMargin] = useState('0');
   const propose = useMutation({
     mutationFn: () =>
@@ -75,44 +67,6 @@ export function ProposePrices({ text, onText, secretNames }: ProposePricesProps)
           </Notice>
         )}
       </form>
-      {propose.data && propose.data.new_models.length > 0 && (
-        <AddPublishedModel models={propose.data.new_models} {...{ text, onText, secretNames }} />
-      )}
-    </>
-  );
-}
-
-/** Opens the form of a new model with what is published of it. */
-function AddPublishedModel({
-  models,
-  ...rest
-}: ProposePricesProps & { readonly models: readonly PublishedModel[] }) {
-  const entries = useEntries(rest.text);
-  const [searched, setSearched] = useState<string>();
-  const [open, setOpen] = useState<OpenEntry>();
-  const options = models
-    .map(({ provider, model }, index) => ({ id: String(index), label: `${provider}/${model}` }))
-    .filter(({ label }) => label.toLowerCase().includes((searched ?? '').toLowerCase()))
-    .slice(0, MAX_OPTIONS);
-  return (
-    <>
-      <Field
-        label="Add a model with published prices"
-        hint={`${counted(models.length, 'published model')} of these providers are not in the catalogue.`}
-      >
-        <SearchSelect
-          value={undefined}
-          valueLabel=""
-          emptyLabel="Choose a model"
-          options={options}
-          onSearch={setSearched}
-          onChange={(id) => {
-            const chosen = models[Number(id)];
-            if (chosen) setOpen({ kind: 'model', index: null, fields: chosen.entry });
-          }}
-        />
-      </Field>
-      {entries && <EntryDialog {...rest} entries={entries} open={open} onClose={() => setOpen(undefined)} />}
     </>
   );
 }

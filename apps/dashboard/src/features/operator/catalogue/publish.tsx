@@ -14,13 +14,15 @@ import { useCatalogueChange } from './use-catalogue-change';
 interface PublishProps {
   readonly text: string;
   readonly action: 'Publish' | 'Roll back';
+  /** Which the operator may change. */
+  readonly comment?: string | undefined;
   readonly publish: (comment: string) => Promise<Result<'POST /api/operator/catalogue/publish'>>;
   readonly onDone: () => void;
 }
 
 /** Shows what a text changes, and whom it affects, then publishes it. */
-export function Publish({ text, action, publish, onDone }: PublishProps) {
-  const [comment, setComment] = useState('');
+export function Publish({ text, action, comment: start = '', publish, onDone }: PublishProps) {
+  const [comment, setComment] = useState(start);
   const toast = useToast();
   const preview = useQuery({
     queryKey: ['catalogue-state', 'check', text],

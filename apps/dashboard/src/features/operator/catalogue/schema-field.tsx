@@ -1,9 +1,26 @@
 import { useId, useState } from 'react';
 import { Button } from '../../../ui/button';
 import { Checkbox, Field, FieldGroup, Input, Select, TextArea } from '../../../ui/field';
+import type { EntryKind } from './check-entry';
 import { isFields, pathOf, withField, type Fields, type Schema } from './json-schema';
+import { wordsOf } from './words';
+
+/** The fields that most entries need, by the path of their object. The others are below "Advanced". */
+const USUAL_FIELDS: Readonly<Record<EntryKind, Readonly<Record<string, readonly string[]>>>> = {
+  provider: { '': ['name', 'preset', 'base_url', 'api_key_secret', 'region'] },
+  model: {
+    '': ['id', 'name', 'targets', 'context_window', 'max_output_tokens', 'capabilities', 'prices'],
+    'targets[]': ['provider', 'model', 'cost'],
+    prices: ['input', 'output', 'cached_input', 'cache_write'],
+    'targets[].cost': ['input', 'output', 'cached_input', 'cache_write'],
+  },
+};
+
+/** Only a catalogue in a file can have these. */
+const OF_FILES = ['api_key_env', 'api_key_file'];
 
 export interface EntryContext {
+  readonly kind: EntryKind;
   /** Messages by the path of their field. */
   readonly issues: ReadonlyMap<string, string>;
   /** Known values by path, with empty brackets for every position. */
@@ -11,7 +28,7 @@ export interface EntryContext {
 }
 
 interface SchemaFieldProps {
-  /** Such as "targets[0].model", which is its label. */
+  /** Such as "targets[0].model". */
   readonly path: string;
   readonly schema: Schema;
   readonly required: boolean;
@@ -33,24 +50,47 @@ function SchemaField(props: SchemaFieldProps) {
   return <JsonField {...props} />;
 }
 
-/** The fields of an object, in the order of the schema. */
-export function SchemaFields({
+interface SchemaFieldsProps extends Omit<SchemaFieldProps, 'required' | 'value' | 'onChange'> {
+  readonly value: Fields;
+  readonly onChange: (value: Fields) => void;
+}
+
+/** The fields of an object: the usual ones, then the others below "Advanced". */
+export function SchemaFields(props: SchemaFieldsProps) {
+  const { schema, path, value, context } = props;
+  const names = Object.keys(schema.properties ?? {}).filter(
+    (name) => !OF_FILES.includes(name) || value[name] !== undefined,
+  );
+  const usual = USUAL_FIELDS[context.kind][withoutPositions(path)];
+  if (!usual) return <FieldGrid {...props} names={names} />;
+  const others = names.filter((name) => !usual.includes(name));
+  return (
+    <>
+      <FieldGrid {...props} names={usual.filter((name) => names.includes(name))} />
+      {others.length > 0 && (
+        <Advanced hasIssue={[...context.issues.keys()].some((issue) => isOfSome(issue, path, others))}>
+          <FieldGrid {...props} names={others} />
+        </Advanced>
+      )}
+    </>
+  );
+}
+
+function FieldGrid({
   schema,
   path,
   value,
   onChange,
   context,
-}: Omit<SchemaFieldProps, 'required' | 'value' | 'onChange'> & {
-  readonly value: Fields;
-  readonly onChange: (value: Fields) => void;
-}) {
+  names,
+}: SchemaFieldsProps & { readonly names: readonly string[] }) {
   return (
     <div className="grid items-start gap-4 sm:grid-cols-2">
-      {Object.entries(schema.properties ?? {}).map(([name, field]) => (
+      {names.map((name) => (
         <SchemaField
           key={name}
           path={pathOf(path, name)}
-          schema={field}
+          schema={schema.properties?.[name] ?? {}}
           required={schema.required?.includes(name) ?? false}
           value={value[name]}
           onChange={(changed) => onChange(withField(value, name, changed))}
@@ -61,8 +101,44 @@ export function SchemaFields({
   );
 }
 
+function Advanced({
+  hasIssue,
+  children,
+}: {
+  readonly hasIssue: boolean;
+  readonly children: React.ReactNode;
+}) {
+  return (
+    <details open={hasIssue || undefined}>
+      <summary className="cursor-pointer py-1 text-sm font-medium">Advanced</summary>
+      <div className="pt-3">{children}</div>
+    </details>
+  );
+}
+
+/** Whether an issue concerns one of these fields of an object, or what is in them. */
+function isOfSome(issue: string, path: string, names: readonly string[]): boolean {
+  return names.some((name) => {
+    const field = pathOf(path, name);
+    return issue.startsWith(field) && /^(?:$|[.[])/.test(issue.slice(field.length));
+  });
+}
+
+function withoutPositions(path: string): string {
+  return path.replaceAll(/\[\d+]/g, '[]');
+}
+
+/** The field in words, and its name in the text. */
 function Label({ path }: { readonly path: string }) {
-  return <code className="font-mono text-xs">{path}</code>;
+  return (
+    <>
+      {wordsOf(path)} <FieldName path={path} />
+    </>
+  );
+}
+
+function FieldName({ path }: { readonly path: string }) {
+  return <code className="font-mono text-xs font-normal text-ink-faint">{path}</code>;
 }
 
 function ScalarField({ path, schema, required, value, onChange, context }: SchemaFieldProps) {
@@ -73,7 +149,7 @@ function ScalarField({ path, schema, required, value, onChange, context }: Schem
     // Other text stays as it is: the check explains what is wrong with it.
     onChange(schema.type !== 'string' && /^-?\d+(\.\d+)?$/.test(typed) ? Number(typed) : typed);
   };
-  const suggested = context.suggestions[path.replaceAll(/\[\d+]/g, '[]')];
+  const suggested = context.suggestions[withoutPositions(path)];
   return (
     <Field
       label={<Label path={path} />}
@@ -246,14 +322,14 @@ function ObjectListField({
           />
           <div>
             <Button small onClick={() => change(items.filter((_, at) => at !== index))}>
-              Remove <Label path={`${path}[${index}]`} />
+              Remove <FieldName path={`${path}[${index}]`} />
             </Button>
           </div>
         </div>
       ))}
       <div>
         <Button small onClick={() => change([...items, {}])}>
-          Add to <Label path={path} />
+          Add to <FieldName path={path} />
         </Button>
       </div>
     </Group>

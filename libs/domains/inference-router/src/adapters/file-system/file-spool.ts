@@ -1,4 +1,4 @@
-import { FolderLockedError, lockFolder, type FolderLock } from '@gateway/runtime';
+import { FolderLockedError, lockFolder, type FolderLock } from '@gateway/database';
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';

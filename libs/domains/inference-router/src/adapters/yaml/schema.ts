@@ -385,7 +385,7 @@ const modelSchema = z
 /** The schema of the models file. `models.yaml` documents its fields. */
 export const catalogueSchema = z.strictObject({
   providers: z.array(providerSchema).min(1, 'needs at least one provider').max(1_000),
-  models: z.array(modelSchema).min(1, 'needs at least one model').max(10_000),
+  models: z.array(modelSchema).max(10_000).default([]),
 });
 
 export type CatalogueDocument = z.output<typeof catalogueSchema>;
