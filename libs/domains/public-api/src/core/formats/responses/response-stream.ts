@@ -1,9 +1,9 @@
 import { errorEnvelope, type GatewayError } from '@gateway/errors';
 import type { JsonObject, JsonValue } from '../../json/json-value';
-import { dataOfEvents, parseObject, typedEvent } from '../chunk-events';
+import { typedEvent } from '../chunk-events';
+import { ChunkReader, type ChunkConsumer } from '../chunk-reader';
 import { CompletionReader, type CompletionConsumer } from '../completion-reader';
 import type { ResponseContext, StreamRenderer } from '../response-format';
-import { TextChunks } from '../text-chunks';
 import {
   callItem,
   endOf,
@@ -38,9 +38,9 @@ type Open =
   | { readonly kind: 'call'; readonly call: { id: string; name: string; arguments: string } };
 
 /** The events of one response. */
-export class ResponseStream implements StreamRenderer, CompletionConsumer {
-  private readonly reader = new CompletionReader(this);
-  private readonly texts = new TextChunks();
+export class ResponseStream implements StreamRenderer, ChunkConsumer, CompletionConsumer {
+  private readonly chunks = new ChunkReader(this);
+  private readonly completion = new CompletionReader(this);
   private events = '';
   private sequence = 0;
   /** The response as it starts; undefined until then. */
@@ -58,19 +58,25 @@ export class ResponseStream implements StreamRenderer, CompletionConsumer {
 
   constructor(private readonly context: ResponseContext) {}
 
+  get isInText(): boolean {
+    return this.open?.kind === 'message' && this.open.part === 'text';
+  }
+
   push(chunks: Buffer): Buffer {
-    for (const data of dataOfEvents(chunks.toString('utf8'))) {
-      const body = this.isInText() ? this.texts.match(data) : undefined;
-      if (body !== undefined) {
-        this.textDelta(body);
-        continue;
-      }
-      const chunk = parseObject(data);
-      this.start(chunk['created']);
-      this.texts.learn(data);
-      this.reader.read(chunk);
-    }
+    this.chunks.read(chunks.toString('utf8'));
     return Buffer.from(this.take(), 'utf8');
+  }
+
+  textBody(body: string): void {
+    this.bodies += body;
+    this.pendingBodies += 1;
+    if (this.pendingBodies >= MAX_PENDING_BODIES) this.decodeBodies();
+    this.events += `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":${this.sequence++},${this.deltaStart}${body}","logprobs":[]}\n\n`;
+  }
+
+  chunk(chunk: JsonObject): void {
+    this.start(chunk['created']);
+    this.completion.read(chunk);
   }
 
   end(): string {
@@ -109,7 +115,7 @@ export class ResponseStream implements StreamRenderer, CompletionConsumer {
 
   text(text: string): void {
     this.openPart('text');
-    this.textDelta(JSON.stringify(text).slice(1, -1));
+    this.textBody(JSON.stringify(text).slice(1, -1));
   }
 
   refusal(text: string): void {
@@ -154,8 +160,9 @@ export class ResponseStream implements StreamRenderer, CompletionConsumer {
     if (this.head) return this.head;
     const response = responseHead(this.context, created);
     this.head = response;
-    this.emit('response.created', { response });
-    this.emit('response.in_progress', { response });
+    const json = JSON.stringify(response);
+    for (const type of ['response.created', 'response.in_progress'])
+      this.events += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.sequence++},"response":${json}}\n\n`;
     return response;
   }
 
@@ -242,10 +249,6 @@ export class ResponseStream implements StreamRenderer, CompletionConsumer {
     }
   }
 
-  private isInText(): boolean {
-    return this.open?.kind === 'message' && this.open.part === 'text';
-  }
-
   private isCustom(name: string): boolean {
     return this.context.requested.customTools?.includes(name) ?? false;
   }
@@ -260,14 +263,6 @@ export class ResponseStream implements StreamRenderer, CompletionConsumer {
 
   private contentIndex(): number {
     return this.open?.kind === 'message' ? this.open.parts.length : 0;
-  }
-
-  /** @param body the body of a JSON string. */
-  private textDelta(body: string): void {
-    this.bodies += body;
-    this.pendingBodies += 1;
-    if (this.pendingBodies >= MAX_PENDING_BODIES) this.decodeBodies();
-    this.events += `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":${this.sequence++},${this.deltaStart}${body}","logprobs":[]}\n\n`;
   }
 
   private decodeBodies(): void {
