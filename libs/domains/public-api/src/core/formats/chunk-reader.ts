@@ -6,6 +6,7 @@ const STRING_BODY = /^(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*
 
 const DATA = 'data: ';
 const END = '\n\n';
+const BACKSLASH = 0x5c;
 const CHOICES = '"choices":[';
 const BEFORE_TEXT = '{"index":0,"delta":{"content":"';
 const AFTER_TEXT = `"},"logprobs":null,"finish_reason":null}],"usage":null}${END}`;
@@ -50,12 +51,14 @@ export class ChunkReader {
     const at = start + before.length;
     // V8 compares whole strings several times faster than `startsWith` does.
     if (before === '' || sse.slice(start, at) !== before) return undefined;
-    const end = sse.indexOf(AFTER_TEXT, at);
-    if (end === -1) return undefined;
+    let end = sse.indexOf('"', at);
+    while (sse.charCodeAt(end - 1) === BACKSLASH) end = sse.indexOf('"', end + 1);
+    const next = end + AFTER_TEXT.length;
+    if (sse.slice(end, next) !== AFTER_TEXT) return undefined;
     const body = sse.slice(at, end);
     if (!STRING_BODY.test(body)) return undefined;
     this.consumer.textBody(body);
-    return end + AFTER_TEXT.length;
+    return next;
   }
 
   private readChunk(event: string): void {

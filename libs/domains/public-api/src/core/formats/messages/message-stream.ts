@@ -37,9 +37,9 @@ export class MessageStream implements StreamRenderer, ChunkConsumer, CompletionC
     return this.open === 'text';
   }
 
-  push(chunks: Buffer): Buffer {
+  push(chunks: Buffer): string {
     this.chunks.read(chunks.toString('utf8'));
-    return Buffer.from(this.take(), 'utf8');
+    return this.take();
   }
 
   textBody(body: string): void {

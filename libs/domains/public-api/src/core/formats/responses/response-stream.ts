@@ -7,8 +7,10 @@ import type { ResponseContext, StreamRenderer } from '../response-format';
 import {
   callItem,
   endOf,
+  IN_PROGRESS,
   itemId,
   messageItem,
+  NO_STATE,
   reasoningItem,
   refusalPart,
   responseHead,
@@ -43,8 +45,8 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
   private readonly completion = new CompletionReader(this);
   private events = '';
   private sequence = 0;
-  /** The response as it starts; undefined until then. */
-  private head: JsonObject | undefined;
+  /** The JSON of the fields that do not change, without its end; undefined until the start. */
+  private head: string | undefined;
   private open: Open | undefined;
   private readonly output: JsonObject[] = [];
   /** The open part of a message. */
@@ -62,9 +64,9 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
     return this.open?.kind === 'message' && this.open.part === 'text';
   }
 
-  push(chunks: Buffer): Buffer {
+  push(chunks: Buffer): string {
     this.chunks.read(chunks.toString('utf8'));
-    return Buffer.from(this.take(), 'utf8');
+    return this.take();
   }
 
   textBody(body: string): void {
@@ -80,18 +82,18 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
   }
 
   end(): string {
-    const head = this.start();
+    this.start();
     this.closeItem();
     const ending = endOf(this.reason, this.output, this.lastUsage);
     const type = ending['status'] === 'completed' ? 'response.completed' : 'response.incomplete';
-    this.emit(type, { response: { ...head, ...ending } });
+    this.emitResponse(type, { ...IN_PROGRESS, ...ending });
     return this.take();
   }
 
   fail(error: GatewayError): string {
-    const head = this.start();
+    this.start();
     const failed = { status: 'failed', error: { ...errorEnvelope(error).error }, output: this.output };
-    this.emit('response.failed', { response: { ...head, ...failed } });
+    this.emitResponse('response.failed', { ...IN_PROGRESS, ...failed });
     return this.take();
   }
 
@@ -156,14 +158,18 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
     this.lastUsage = usageOf(usage);
   }
 
-  private start(created?: JsonValue): JsonObject {
-    if (this.head) return this.head;
-    const response = responseHead(this.context, created);
-    this.head = response;
-    const json = JSON.stringify(response);
-    for (const type of ['response.created', 'response.in_progress'])
-      this.events += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.sequence++},"response":${json}}\n\n`;
-    return response;
+  private start(created?: JsonValue): void {
+    if (this.head !== undefined) return;
+    const fixed = { ...responseHead(this.context, created), ...NO_STATE };
+    this.head = JSON.stringify(fixed).slice(0, -1);
+    this.emitResponse('response.created', IN_PROGRESS);
+    this.emitResponse('response.in_progress', IN_PROGRESS);
+  }
+
+  /** @param state the fields that change. */
+  private emitResponse(type: string, state: object): void {
+    const rest = JSON.stringify(state).slice(1);
+    this.events += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.sequence++},"response":${this.head},${rest}}\n\n`;
   }
 
   private openReasoning(): Extract<Open, { kind: 'reasoning' }> {
