@@ -1,3 +1,4 @@
+import { OpenAIEmbeddings } from '@langchain/openai';
 import type OpenAI from 'openai';
 import type { Tenant } from '@gateway/test-support';
 import {
@@ -115,6 +116,32 @@ describe.each(names)('the SDK of OpenAI, unmodified, with the model %s', (name) 
     const failing = client.embeddings.create({ model, input: '[[fault:500]]' }, { maxRetries: 0 });
     await expect(failing).rejects.toMatchObject({ status: 502, code: 'upstream_error' });
     expect((await credits(testEnv.gateway.baseUrl, tenant.apiKey)).total_usage).toBe(0);
+  });
+});
+
+describe.each(names)('LangChain, unmodified, with the model %s', (name) => {
+  const model = `dialect/${name}`;
+  const shortest = embeddingModels[name].dimensions.at(-1) ?? 0;
+  const embeddingsOf = (more: object = {}) =>
+    new OpenAIEmbeddings({
+      ...{ model, apiKey: tenant.apiKey, maxRetries: 0 },
+      configuration: { baseURL: testEnv.gateway.baseUrl },
+      ...more,
+    });
+
+  it('gets what the SDK of OpenAI gets, for queries and documents in batches', async () => {
+    const texts = ['The food was delicious.', 'The waiter was not.', 'x'];
+    const { data } = await client.embeddings.create({ model, input: texts, dimensions: shortest });
+    const expected = data.map(({ embedding }) => embedding);
+    const batched = embeddingsOf({ dimensions: shortest, batchSize: 2 });
+    expect(await batched.embedDocuments(texts)).toEqual(expected);
+    expect(await batched.embedQuery('x')).toEqual(expected[2]);
+    expect(await embeddingsOf().embedQuery('x')).toHaveLength(embeddingModels[name].dimensions[0]);
+  });
+
+  it('fails with the error of a chat model', async () => {
+    const failing = embeddingsOf({ model: 'demo/standard' }).embedQuery('x');
+    await expect(failing).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
   });
 });
 

@@ -8,6 +8,7 @@ import { resourceCases } from './section-2-resources';
 import { stateCases } from './section-3-states';
 import { bodyCases } from './section-4-bodies';
 import { chatCases } from './section-4-chat';
+import { documentCases } from './section-4-documents';
 import { fieldCases } from './section-4-fields';
 import { readEndpointCases } from './section-4-read-endpoints';
 import { restrictionCases } from './section-5-addresses';
@@ -32,6 +33,7 @@ const cases: readonly ConformanceCase[] = [
   ...keyCases,
   ...stateCases,
   ...chatCases,
+  ...documentCases,
   ...fieldCases,
   ...bodyCases,
   ...readEndpointCases,

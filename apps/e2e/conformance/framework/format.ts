@@ -26,11 +26,17 @@ interface ReadStream {
   readonly usage: PublicUsage | undefined;
 }
 
+/** Where a document is, in the terms of no format. */
+export type DocumentSource =
+  { readonly base64: string } | { readonly url: string } | { readonly fileId: string };
+
 /** A public format, so that a case that is written for chat completions runs in each. */
 export interface PublicFormat {
   readonly path: string;
   /** The request of a chat completion in this format. */
   readonly requestOf: (chat: Json) => Json;
+  /** A document as a part of a message's content. */
+  readonly documentPart: (source: DocumentSource) => Json;
   /** A successful response as a chat completion. */
   readonly completionOf: (response: Json, headers: RawResponse['headers']) => Completion | Json;
   /** Members next to `error` in the envelope. */
@@ -56,9 +62,18 @@ interface JsonSchemaFormat {
   readonly json_schema?: { readonly name: string; readonly schema: Json };
 }
 
+const PDF = 'application/pdf';
+
+const uriOf = (source: Exclude<DocumentSource, { fileId: string }>) =>
+  'url' in source ? source.url : `data:${PDF};base64,${source.base64}`;
+
 const chatFormat: PublicFormat = {
   path: '/v1/chat/completions',
   requestOf: (chat) => chat,
+  documentPart: (source) => ({
+    type: 'file',
+    file: 'fileId' in source ? { file_id: source.fileId } : { file_data: uriOf(source) },
+  }),
   completionOf: (response) => response,
   envelope: {},
   streamOf(response) {
@@ -118,6 +133,15 @@ const messagesFormat: PublicFormat = {
             }),
           ),
         }),
+  }),
+  documentPart: (source) => ({
+    type: 'document',
+    source:
+      'base64' in source
+        ? { type: 'base64', media_type: PDF, data: source.base64 }
+        : 'url' in source
+          ? { type: 'url', url: source.url }
+          : { type: 'file', file_id: source.fileId },
   }),
   completionOf(response) {
     const { id, model, content, stop_reason, usage } = response as {
@@ -191,6 +215,12 @@ const responsesFormat: PublicFormat = {
           tools: (tools as { function: Json }[]).map(({ function: tool }) => ({ type: 'function', ...tool })),
         }),
   }),
+  documentPart: (source) => ({
+    type: 'input_file',
+    ...('base64' in source ? { filename: 'report.pdf', file_data: uriOf(source) } : {}),
+    ...('url' in source ? { file_url: source.url } : {}),
+    ...('fileId' in source ? { file_id: source.fileId } : {}),
+  }),
   completionOf(response) {
     const { id, model, status, output, usage } = response as unknown as ResponseObject;
     const text = textOf(output.flatMap(({ content = [] }) => content));
@@ -220,6 +250,7 @@ const embeddingsFormat: PublicFormat = {
       ? {}
       : { input: (messages as { content: string }[]).map(({ content }) => content) }),
   }),
+  documentPart: () => assert.fail('embeddings have no documents'),
   completionOf: (response, headers) => ({
     ...response,
     id: String(headers['x-generation-id']),

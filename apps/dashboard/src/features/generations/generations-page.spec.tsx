@@ -1,6 +1,6 @@
 /** @jest-environment @happy-dom/jest-environment */
 import type { ApiType } from '@gateway/base';
-import { cleanup, screen, within } from '@testing-library/react';
+import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
 import { BOUNDS, keyWith, ORGANIZATION, sessionOf, modelList } from '../../testing/fixtures';
@@ -35,6 +35,7 @@ const REFUSED_REQUEST = {
   model: 'no/such',
   error_code: 'model_not_found',
   error_message: "The model 'no/such' does not exist.",
+  api_type: 'completions' as const,
 };
 
 describe('the generations page', () => {
@@ -88,7 +89,7 @@ describe('the generations page', () => {
 
   it('offers no filter that does not apply to refused requests', async () => {
     serving('completions', 'messages');
-    const labels = ['From (UTC)', 'To (UTC)', 'API', 'End user', 'Min cost (USD)', 'Max cost (USD)'];
+    const labels = ['From (UTC)', 'To (UTC)', 'End user', 'Min cost (USD)', 'Max cost (USD)'];
     renderPage('/o/org-1/generations');
     const status = await screen.findByLabelText('Status');
     await screen.findByLabelText('API');
@@ -97,6 +98,8 @@ describe('the generations page', () => {
     await screen.findByRole('table', { name: 'Refused requests' });
     for (const label of labels) expect(screen.queryByLabelText(label)).toBeNull();
     screen.getByLabelText('Model');
+    await userEvent.selectOptions(screen.getByLabelText('API'), 'Messages');
+    await waitFor(() => expect(api.requestsTo(REFUSED).at(-1)?.query.get('api_type')).toBe('messages'));
   });
 
   it('filters by the API of the requests, where the deployment serves several', async () => {

@@ -1,4 +1,3 @@
-import { apiTypes } from '@gateway/base';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import {
@@ -8,7 +7,7 @@ import {
   type RefusedFilters,
 } from '../../api/generations';
 import { useKeyNames } from '../../api/keys';
-import { apiTypesQuery, modelsQuery } from '../../api/models';
+import { modelsQuery } from '../../api/models';
 import { useProjectNames } from '../../api/projects';
 import { usePermission } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
@@ -25,7 +24,7 @@ import { Table } from '../../ui/table';
 import { TimeField } from '../../ui/time-field';
 import { KeySelect } from '../keys/key-select';
 import { ProjectSelect, projectIdOf } from '../projects/project-select';
-import { apiNames } from './api-names';
+import { ApiSelect } from './api-select';
 import { generationColumns } from './generation-columns';
 import { RefusedRequests } from './refused-requests';
 import type { GenerationSearch } from './search';
@@ -170,8 +169,14 @@ export function GenerationsPage() {
 /** The status of the filter that lists requests without a generation. */
 const REFUSED = 'refused';
 
-export function refusedFiltersOf({ find, key, model, error }: GenerationSearch): RefusedFilters {
-  return omitUndefined({ request_id: find, key_id: key, model, error_code: error });
+export function refusedFiltersOf({
+  find,
+  key,
+  model,
+  error,
+  api: apiType,
+}: GenerationSearch): RefusedFilters {
+  return omitUndefined({ request_id: find, key_id: key, model, error_code: error, api_type: apiType });
 }
 
 export function filtersOf(search: GenerationSearch): GenerationFilters {
@@ -185,7 +190,7 @@ export function filtersOf(search: GenerationSearch): GenerationFilters {
     status: (['completed', 'cancelled', 'failed'] as const).find((one) => one === search.status),
     error_code: search.error,
     project_id: projectIdOf(search.project),
-    api_type: apiTypes.find((one) => one === search.api),
+    api_type: search.api,
     min_cost_usd: parseAmount(search.min_cost),
     max_cost_usd: parseAmount(search.max_cost),
   });
@@ -203,7 +208,6 @@ interface FiltersProps {
 
 function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
   const { data: models = [] } = useQuery(modelsQuery);
-  const { data: served = [] } = useQuery(apiTypesQuery);
   const projectNames = useProjectNames(organizationId, [projectIdOf(search.project)]);
   // Only the latest refused requests are stored, and these filters do not apply to them.
   const listsRefused = search.status === REFUSED;
@@ -253,6 +257,7 @@ function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
             onChange={(key) => onChange({ key })}
           />
         </Field>
+        <ApiSelect className="sm:w-38" value={search.api} onChange={(chosen) => onChange({ api: chosen })} />
         <Field label="Status">
           <Select
             className="sm:w-30"
@@ -277,22 +282,6 @@ function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
               value={search.project}
               onChange={(project) => onChange({ project })}
             />
-            {(served.length > 1 || search.api !== undefined) && (
-              <Field label="API">
-                <Select
-                  className="sm:w-38"
-                  value={search.api ?? ''}
-                  onChange={({ target }) => onChange({ api: target.value || undefined })}
-                >
-                  <option value="">All</option>
-                  {apiTypes.map((api) => (
-                    <option key={api} value={api}>
-                      {apiNames[api]}
-                    </option>
-                  ))}
-                </Select>
-              </Field>
-            )}
             <Field label="End user">
               <DebouncedInput className="sm:w-34" {...text('user')} />
             </Field>

@@ -1,4 +1,5 @@
-import { omitUndefined, stringParam } from '../../app/search';
+import { apiTypes } from '@gateway/base';
+import { enumParam, omitUndefined, stringParam } from '../../app/search';
 
 /** The search parameters of the generations page: its filters. */
 export function readGenerationSearch(search: Record<string, unknown>) {
@@ -9,7 +10,7 @@ export function readGenerationSearch(search: Record<string, unknown>) {
     model: stringParam(search, 'model'),
     key: stringParam(search, 'key'),
     status: stringParam(search, 'status'),
-    api: stringParam(search, 'api'),
+    api: enumParam(search, 'api', apiTypes),
     error: stringParam(search, 'error'),
     project: stringParam(search, 'project'),
     user: stringParam(search, 'user'),

@@ -1,3 +1,4 @@
+import { apiTypes } from '@gateway/base';
 import { enumParam, omitUndefined, stringParam } from '../../app/search';
 
 export const RANGES = ['24h', '7d', '30d', '90d', 'custom'] as const;
@@ -25,6 +26,7 @@ export function readUsageSearch(search: Record<string, unknown>) {
     model: stringParam(search, 'model'),
     key: stringParam(search, 'key'),
     project: stringParam(search, 'project'),
+    api: enumParam(search, 'api', apiTypes),
   });
 }
 

@@ -160,6 +160,15 @@ describe('the usage page', () => {
     expect(await searchOf('No project')).toBe(`${period}&split=key&project=none`);
   });
 
+  it('filters by the API of the requests, where the deployment serves several', async () => {
+    respondWith(['acme/m-1', { requests: 1 }]);
+    api.on('GET /api/models', () => modelList([], { api_types: ['completions', 'messages'] }));
+    renderPage('/o/org-1/usage');
+    await userEvent.selectOptions(await screen.findByLabelText('API'), 'Messages');
+    for (const endpoint of [USAGE, GROUPS, ERRORS] as const)
+      await waitFor(() => expect(api.requestsTo(endpoint).at(-1)?.query.get('api_type')).toBe('messages'));
+  });
+
   it('says that the errors by code cannot be loaded', async () => {
     respondWith(['acme/m-1', { requests: 1 }]);
     api.refuse(ERRORS, 500, { code: 'internal', message: 'Something failed.' });

@@ -35,6 +35,7 @@ import { isLatency, RANGES, type Measure, type UsageSearch } from './search';
 import { ProjectSelect, projectIdOf } from '../projects/project-select';
 import { errorColumns } from './error-columns';
 import { idOf } from './split';
+import { ApiSelect } from '../generations/api-select';
 import { usageColumns } from './usage-rows';
 import { CsvLink } from '../../ui/csv-link';
 
@@ -68,7 +69,17 @@ export function UsagePage() {
   const { organizationId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { range = DEFAULT_RANGE, from, to, measure = 'spend', split = 'model', model, key, project } = search;
+  const {
+    range = DEFAULT_RANGE,
+    from,
+    to,
+    measure = 'spend',
+    split = 'model',
+    model,
+    key,
+    project,
+    api: apiType,
+  } = search;
   const change = (changes: Partial<UsageSearch>) =>
     void navigate({ search: omitUndefined({ ...search, ...changes }), replace: true });
 
@@ -78,12 +89,13 @@ export function UsagePage() {
       model_id: model,
       key_id: key,
       project_id: projectIdOf(project),
+      api_type: apiType,
     }),
   };
   const generationFilters = {
     from: minuteAt(query.start),
     to: minuteAt(lastInstantOf(query)),
-    ...omitUndefined({ model, key, project }),
+    ...omitUndefined({ model, key, project, api: apiType }),
   };
   const series = useQuery(
     usageQuery(organizationId, {
@@ -353,6 +365,7 @@ function Filters({ organizationId, search, onChange, keyNames, projectNames }: F
         value={search.project}
         onChange={(project) => onChange({ project })}
       />
+      <ApiSelect className="sm:w-44" value={search.api} onChange={(chosen) => onChange({ api: chosen })} />
       {range === 'custom' && noteOf(search) !== undefined && (
         <p role="alert" className="col-span-2 text-xs font-medium text-bad sm:basis-full">
           {noteOf(search)}
@@ -362,8 +375,8 @@ function Filters({ organizationId, search, onChange, keyNames, projectNames }: F
   );
 }
 
-const filtersInUse = ({ range, model, key, project }: UsageSearch) =>
-  [range, model, key, project].filter((value) => value !== undefined).length;
+const filtersInUse = ({ range, model, key, project, api: apiType }: UsageSearch) =>
+  [range, model, key, project, apiType].filter((value) => value !== undefined).length;
 
 /** Why a custom range differs from its fields. */
 function noteOf({ from, to }: UsageSearch): string | undefined {

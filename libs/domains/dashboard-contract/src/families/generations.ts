@@ -170,6 +170,7 @@ const refusedRequest = z
       .meta({ description: 'As the client named it, shortened; null if it is unknown.' }),
     error_code: z.string(),
     error_message: z.string().meta({ description: 'As the client received it, shortened.' }),
+    api_type: apiType,
   })
   .meta({ id: 'RefusedRequest' });
 
@@ -178,6 +179,7 @@ const refusedQuery = z.strictObject({
   key_id: z.string().max(100).optional(),
   model: z.string().max(200).optional().meta({ description: 'As the client named it.' }),
   error_code: z.string().max(100).optional(),
+  api_type: apiType.optional(),
 });
 
 export const generationEndpoints = {
@@ -206,7 +208,7 @@ export const generationEndpoints = {
     access: 'usage:read',
     summary: 'List the latest refused requests, newest first',
     description:
-      'Chat completions that ended with an error and have no generation. Only the latest 20 of each error code are kept; all of them are counted in usage. They appear within seconds.',
+      'Requests for generations that ended with an error and have none. Only the latest 20 of each error code are kept; all of them are counted in usage. They appear within seconds.',
     query: refusedQuery,
     response: json(z.object({ data: z.array(refusedRequest) })),
     compressed: true,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint, json, stream } from '../endpoint';
-import { id, page, pageQuery, time, usd } from '../fields';
+import { apiType, id, page, pageQuery, time, usd } from '../fields';
 
 const USAGE_MAX_DAYS_BY_HOUR = 31;
 const USAGE_MAX_DAYS_BY_DAY = 366;
@@ -61,6 +61,7 @@ const usageRange = z.strictObject({
     .max(100)
     .optional()
     .meta({ description: 'The project of the key when the request was admitted; empty: without a project.' }),
+  api_type: apiType.optional(),
 });
 
 const groupOrder = z.enum([
@@ -186,10 +187,12 @@ export const usageEndpoints = {
     owner: 'generation-query',
     access: 'usage:read',
     summary: 'Count refused requests and failed generations by error code',
-    query: usageRange.pick({ start: true, model_id: true, key_id: true, project_id: true }).extend({
-      start: time.meta({ description: 'Rounded down to the hour.' }),
-      end: time.meta({ description: 'Exclusive; rounded up to the hour.' }),
-    }),
+    query: usageRange
+      .pick({ start: true, model_id: true, key_id: true, project_id: true, api_type: true })
+      .extend({
+        start: time.meta({ description: 'Rounded down to the hour.' }),
+        end: time.meta({ description: 'Exclusive; rounded up to the hour.' }),
+      }),
     response: json(z.object({ data: z.array(errorCount).meta({ description: 'Most frequent first.' }) })),
   }),
   csv: endpoint({

@@ -1,6 +1,6 @@
-import type { UnixMs } from '@gateway/base';
+import type { ApiType, UnixMs } from '@gateway/base';
 
-/** The chat completions that one edge has refused since its previous report. */
+/** The requests for generations that one edge has refused since its previous report. */
 export interface RefusalReport {
   readonly reporterId: string;
   /** Ascending; a reporter sends its reports one after the other. */
@@ -16,6 +16,7 @@ interface RefusalCount {
   readonly projectId: string;
   /** Empty if the request named no model of the catalogue. */
   readonly modelId: string;
+  readonly apiType: ApiType;
   readonly errorCode: string;
   /** Start of the UTC hour. */
   readonly hour: UnixMs;
@@ -30,6 +31,7 @@ export interface RefusedRequest {
   readonly model: string;
   readonly errorCode: string;
   readonly errorMessage: string;
+  readonly apiType: ApiType;
   readonly refusedAt: UnixMs;
 }
 
@@ -46,6 +48,7 @@ export interface RefusedFilter {
   readonly keyId: string | undefined;
   readonly model: string | undefined;
   readonly errorCode: string | undefined;
+  readonly apiType: ApiType | undefined;
 }
 
 export interface ErrorCountsQuery {
@@ -58,6 +61,7 @@ export interface ErrorCountsQuery {
   readonly keyId: string | undefined;
   /** Empty: requests without a project. */
   readonly projectId: string | undefined;
+  readonly apiType: ApiType | undefined;
 }
 
 export interface ErrorCount {

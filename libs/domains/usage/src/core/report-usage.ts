@@ -1,3 +1,4 @@
+import type { ApiType } from '@gateway/base';
 import { isRefusal, type Refusal } from '@gateway/errors';
 import type { UsageReader } from './ports';
 import {
@@ -18,19 +19,17 @@ export interface UsageReportRequest {
   readonly modelId: string | undefined;
   readonly runId: string | undefined;
   readonly projectId: string | undefined;
+  readonly apiType: ApiType | undefined;
 }
 
 /** Sums an organization's usage. The totals equal the sum of the rows, to the nano-dollar. */
 export async function reportUsage(
   reader: UsageReader,
-  { organizationId, startDate, endDate, groupBy, modelId, runId, projectId }: UsageReportRequest,
+  { startDate, endDate, ...query }: UsageReportRequest,
 ): Promise<UsageReport | Refusal> {
   const days = parseDays(startDate, endDate);
   if (isRefusal(days)) return days;
-  const rows = await reader.sumUsage(
-    { organizationId, ...days, groupBy, modelId, runId, projectId },
-    MAX_REPORT_ROWS + 1,
-  );
+  const rows = await reader.sumUsage({ ...query, ...days }, MAX_REPORT_ROWS + 1);
   if (rows.length > MAX_REPORT_ROWS) return tooManyRows();
   return { totals: sumOf(rows), rows };
 }

@@ -1,4 +1,12 @@
-import { DAY_MS, isUtcDay, ZERO_NANO_USD, nanoUsd, type NanoUsd, type UtcDay } from '@gateway/base';
+import {
+  DAY_MS,
+  isUtcDay,
+  ZERO_NANO_USD,
+  nanoUsd,
+  type ApiType,
+  type NanoUsd,
+  type UtcDay,
+} from '@gateway/base';
 import { refuse, type Refusal } from '@gateway/errors';
 
 export type UsageDimension = 'day' | 'model' | 'api_key';
@@ -12,6 +20,7 @@ export interface UsageQuery {
   readonly modelId: string | undefined;
   readonly runId: string | undefined;
   readonly projectId: string | undefined;
+  readonly apiType: ApiType | undefined;
 }
 
 export interface UsageSums {

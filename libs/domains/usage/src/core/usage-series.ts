@@ -1,4 +1,12 @@
-import { DAY_MS, HOUR_MS, nanoUsd, ZERO_NANO_USD, type NanoUsd, type UnixMs } from '@gateway/base';
+import {
+  DAY_MS,
+  HOUR_MS,
+  nanoUsd,
+  ZERO_NANO_USD,
+  type ApiType,
+  type NanoUsd,
+  type UnixMs,
+} from '@gateway/base';
 import { isRefusal, refuse, type Refusal } from '@gateway/errors';
 import { addLatencies, NO_LATENCIES, type Latencies } from './latency-histogram';
 import { MAX_REPORT_DAYS, MAX_REPORT_ROWS } from './usage-report';
@@ -16,6 +24,7 @@ interface UsageFilter {
   readonly keyId: string | undefined;
   /** Empty: requests without a project. */
   readonly projectId: string | undefined;
+  readonly apiType: ApiType | undefined;
 }
 
 export interface SeriesQuery extends UsageFilter {

@@ -67,6 +67,7 @@ const count = ({ code, requests = 1, at = NOON, ...more }: Refused) => ({
   organizationId: 'org-1',
   keyId: 'key-1',
   projectId: '',
+  apiType: 'completions',
   modelId: 'acme/m-1',
   errorCode: code ?? 'rpm_exceeded',
   hourUnixMs: BigInt(at - (at % HOUR_MS)),
@@ -80,6 +81,7 @@ const request = (requestId: string, more: object = {}) => ({
   model: 'acme/m-1',
   errorCode: 'rpm_exceeded',
   errorMessage: 'Too many requests.',
+  apiType: 'completions',
   refusedUnixMs: BigInt(NOON),
   ...more,
 });
@@ -156,6 +158,8 @@ it('errors are counted by code, with failed generations, within an organization,
   );
   expect(await errors({ project_id: 'proj-1' })).toEqual([]);
   expect(await errors({ project_id: '' })).toHaveLength(3);
+  expect(await errors({ api_type: 'completions' })).toHaveLength(3);
+  expect(await errors({ api_type: 'messages' })).toEqual([]);
   expect(await errors()).toEqual([
     ['rpm_exceeded', 3, 1],
     ['upstream_error', 0, 2],
@@ -243,7 +247,10 @@ describe('the latest refused requests', () => {
     await report({
       latest: [
         request('a', { refusedUnixMs: BigInt(NOON + 2) }),
-        request('b', { keyId: 'key-2', refusedUnixMs: BigInt(NOON + 1), errorMessage: 'a "quoted" \\ text' }),
+        request('b', {
+          ...{ keyId: 'key-2', apiType: 'messages' },
+          ...{ refusedUnixMs: BigInt(NOON + 1), errorMessage: 'a "quoted" \\ text' },
+        }),
         request('c', { model: 'no/model' }),
         request('x', { organizationId: 'org-2' }),
       ],
@@ -255,6 +262,7 @@ describe('the latest refused requests', () => {
     expect(await refused({ model: 'no/model' })).toEqual(['c']);
     expect(await refused({ error_code: 'rpm_exceeded' })).toEqual(['a', 'b', 'c']);
     expect(await refused({ error_code: 'no_capacity' })).toEqual([]);
+    expect(await refused({ api_type: 'messages' })).toEqual(['b']);
     expect(await refusedRequests({ request_id: 'b' })).toEqual([
       {
         request_id: 'b',
@@ -262,6 +270,7 @@ describe('the latest refused requests', () => {
         model: 'acme/m-1',
         error_code: 'rpm_exceeded',
         error_message: 'a "quoted" \\ text',
+        api_type: 'messages',
         refused_at: isoTime(NOON + 1),
       },
     ]);

@@ -1,5 +1,5 @@
 import { createAdminClient, isoTime, usd, type AdminClient, type CallInput } from '@gateway/admin-calls';
-import { DAY_MS, HOUR_MS } from '@gateway/base';
+import { DAY_MS, HOUR_MS, type ApiType } from '@gateway/base';
 import { endpoints, parts } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { EventHandler } from '@gateway/events';
@@ -115,7 +115,7 @@ describe('usage over time', () => {
          (select jsonb_object_agg(column_name, 0) as zeros from information_schema.columns
           where table_schema = current_schema() and table_name = 'usage_rollups' and data_type = 'bigint') defaults,
          jsonb_populate_record(null::usage_rollups, zeros || jsonb_build_object(
-           'organization_id', 'org-many', 'day', date '2026-06-01' + day, 'model_id', 'm', 'project_id', '',
+           'organization_id', 'org-many', 'day', date '2026-06-01' + day, 'model_id', 'm', 'project_id', '', 'api_type', 'completions',
            'key_id', 'key-' || number, 'requests', 2, 'charged_nano_usd', number)) filled`,
     );
     const range = {
@@ -234,6 +234,23 @@ describe('usage over time', () => {
     expect(await rows({ project_id: '' })).toEqual([['', null, usd(321n)]]);
     const { totals } = await series({ project_id: 'proj-1', split_by: 'model' });
     expect(totals).toMatchObject({ requests: 2, cost_usd: usd(37n) });
+  });
+
+  it('is filtered by the API of the requests', async () => {
+    await record(
+      { generationId: 'a1', modelId: 'm1', keyId: 'k1', apiType: 'messages', cost: 7n },
+      { generationId: 'a2', modelId: 'm1', keyId: 'k1', apiType: 'responses', cost: 30n },
+    );
+    const costs = (['hour', 'day'] as const).map(async (granularity) => {
+      const of = (api_type: ApiType) => series({ granularity, api_type });
+      const [messages, chat, none] = await Promise.all([of('messages'), of('completions'), of('embeddings')]);
+      expect([messages, chat, none].map(({ totals }) => totals.cost_usd)).toEqual([
+        usd(7n),
+        usd(321n),
+        usd(0n),
+      ]);
+    });
+    await Promise.all(costs);
   });
 
   it.each([

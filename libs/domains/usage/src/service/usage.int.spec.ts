@@ -74,7 +74,14 @@ const record = (...events: Settled[]) => handle(events.map((each) => logged(sett
 
 function usage(
   groupBy: UsageDimension[],
-  more: { startDate?: string; endDate?: string; modelId?: string; runId?: string; projectId?: string } = {},
+  more: {
+    startDate?: string;
+    endDate?: string;
+    modelId?: string;
+    runId?: string;
+    projectId?: string;
+    apiType?: string;
+  } = {},
 ) {
   const period = { startDate: '2026-11-01', endDate: '2026-11-30' };
   return query.getUsage({ organizationId: 'org-1', groupBy, ...period, ...more });
@@ -274,6 +281,21 @@ describe('usage', () => {
     expect(await costOf({ projectId: 'proj-1' })).toBe(407n);
     expect(await costOf({ projectId: 'proj-1', runId: 'run-1' })).toBe(400n);
     expect(await costOf({ projectId: 'proj-2', runId: 'run-1' })).toBe(0n);
+  });
+
+  it('is filtered by the API of the requests', async () => {
+    await record(
+      { generationId: 'a', apiType: 'messages', cost: 7n },
+      { generationId: 'b', apiType: 'responses', cost: 20n },
+      { generationId: 'c', apiType: 'messages', runId: 'run-1', cost: 400n },
+    );
+    const costOf = async (more: { apiType?: string; runId?: string }) =>
+      (await usage([], more)).totals?.costNanoUsd;
+    expect(await costOf({ apiType: 'messages' })).toBe(407n);
+    expect(await costOf({ apiType: 'responses' })).toBe(20n);
+    expect(await costOf({ apiType: 'embeddings' })).toBe(0n);
+    expect(await costOf({ apiType: 'messages', runId: 'run-1' })).toBe(400n);
+    expect(await costOf({ apiType: 'responses', runId: 'run-1' })).toBe(0n);
   });
 
   it('is empty for days before all others', async () => {

@@ -1,3 +1,4 @@
+import { apiTypes } from '@gateway/base';
 import {
   type Endpoint,
   IDEMPOTENCY_KEY_PATTERN,
@@ -122,6 +123,12 @@ export function parametersOf({ name }: Endpoint): JsonObject[] {
           'project_id',
           'Only usage of requests that were admitted in the project with this ID. Default: all usage.',
           { type: 'string', pattern: PROJECT_ID_PATTERN.source },
+        ),
+        parameter(
+          'query',
+          'api_type',
+          'Only usage of requests to this API; `completions` are chat completions. Default: all usage.',
+          { type: 'string', enum: [...apiTypes] },
         ),
       ];
     default:

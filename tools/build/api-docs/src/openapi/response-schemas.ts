@@ -345,6 +345,7 @@ const usageReport = record(
     group_by: list('The dimensions of the groups.', { type: 'string', enum: ['day', 'model', 'api_key'] }),
     model: text('The model of the query, if any.'),
     project_id: text('The project of the query, if any.'),
+    api_type: oneOfTexts('The API of the query, if any.', apiTypes),
     run_id: text('The run of the query, if any.'),
     run: {
       ...record('The budget of the run of the query; null for an unknown run.', {
@@ -371,7 +372,7 @@ const usageReport = record(
       ),
     ),
   },
-  ['model', 'project_id', 'run_id', 'run'],
+  ['model', 'project_id', 'api_type', 'run_id', 'run'],
 );
 
 /** Schemas of successful responses, by their names in the document. */

@@ -21,7 +21,7 @@ const GENERATION_COLUMNS = csvFields(
 );
 
 const REFUSED_COLUMNS = csvFields(
-  ...(['refused_at', 'request_id', 'key_id', 'model', 'error_code', 'error_message'] as const),
+  ...(['refused_at', 'request_id', 'key_id', 'model', 'api_type', 'error_code', 'error_message'] as const),
 );
 
 const KEY_COLUMNS: CsvColumns<Key> = {

@@ -69,11 +69,15 @@ export function createSettledGenerations({ generationQuery }: SettledGenerations
         charged: nanoUsd(generation.chargedNanoUsd),
       };
     },
-    async usage(organizationId, { startDate, endDate, groupBy, modelId, runId, projectId }, metadata) {
+    async usage(
+      organizationId,
+      { startDate, endDate, groupBy, modelId, runId, projectId, apiType },
+      metadata,
+    ) {
       const dimensions = groupBy.map((dimension) => DIMENSIONS[dimension]);
       const { totals, rows } = await unavailableAsNoCapacity(
         generationQuery.getUsage(
-          { organizationId, startDate, endDate, groupBy: dimensions, modelId, runId, projectId },
+          { organizationId, startDate, endDate, groupBy: dimensions, modelId, runId, projectId, apiType },
           { timeoutMs: limits.calls.readMs, metadata },
         ),
         isRpcWithoutResponse,

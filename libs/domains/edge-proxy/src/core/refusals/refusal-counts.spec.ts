@@ -12,6 +12,7 @@ function refused(changes: Partial<RefusedRequest> = {}): RefusedRequest {
     organizationId: 'org-1',
     keyId: 'key-1',
     projectId: '',
+    apiType: 'completions',
     modelId: '',
     model: '',
     errorCode: 'model_not_found',
@@ -21,7 +22,7 @@ function refused(changes: Partial<RefusedRequest> = {}): RefusedRequest {
   };
 }
 
-it('counts by organization, key, model, error code and hour', () => {
+it('counts by organization, key, model, API, error code and hour', () => {
   const counts = new RefusalCounts({ ...bounds, maxCounts: 10 });
   counts.add(refused());
   counts.add(refused({ at: (NOON + HOUR_MS - 1) as UnixMs }));
@@ -30,10 +31,11 @@ it('counts by organization, key, model, error code and hour', () => {
     { organizationId: 'org-2' },
     { keyId: 'key-2' },
     { modelId: 'acme/m-1' },
+    { apiType: 'messages' },
     { errorCode: 'rpm_exceeded' },
   ];
   for (const other of others) counts.add(refused(other));
-  expect(counts.take()?.counts.map((count) => count.requests)).toEqual([2, 1, 1, 1, 1, 1]);
+  expect(counts.take()?.counts.map((count) => count.requests)).toEqual([2, 1, 1, 1, 1, 1, 1]);
 });
 
 it('is empty after the counts were taken', () => {

@@ -1,6 +1,6 @@
-import { HOUR_MS, type UnixMs } from '@gateway/base';
+import { HOUR_MS, type ApiType, type UnixMs } from '@gateway/base';
 
-/** A chat completion that ended with an error and has no recorded generation. */
+/** A request for a generation that ended with an error and has no recorded generation. */
 export interface RefusedRequest {
   readonly requestId: string;
   readonly organizationId: string;
@@ -11,6 +11,7 @@ export interface RefusedRequest {
   readonly modelId: string;
   /** As the client named it. */
   readonly model: string;
+  readonly apiType: ApiType;
   readonly errorCode: string;
   readonly errorMessage: string;
   readonly at: UnixMs;
@@ -18,7 +19,7 @@ export interface RefusedRequest {
 
 interface RefusalCount extends Pick<
   RefusedRequest,
-  'organizationId' | 'keyId' | 'projectId' | 'modelId' | 'errorCode'
+  'organizationId' | 'keyId' | 'projectId' | 'modelId' | 'apiType' | 'errorCode'
 > {
   /** Start of the UTC hour. */
   readonly hour: UnixMs;
@@ -55,13 +56,16 @@ export class RefusalCounts {
 
   /** @returns false if the request could not be counted. */
   add(request: RefusedRequest): boolean {
-    const { organizationId, keyId, projectId, modelId, errorCode, at } = request;
+    const { organizationId, keyId, projectId, modelId, apiType, errorCode, at } = request;
     const hour = (at - (at % HOUR_MS)) as UnixMs;
-    const name = `${organizationId}\n${keyId}\n${projectId}\n${modelId}\n${errorCode}\n${hour}`;
+    const name = `${organizationId}\n${keyId}\n${projectId}\n${modelId}\n${apiType}\n${errorCode}\n${hour}`;
     const count = this.counts.get(name);
     if (count) count.requests += 1;
     else if (this.counts.size >= this.bounds.maxCounts) return false;
-    else this.counts.set(name, { organizationId, keyId, projectId, modelId, errorCode, hour, requests: 1 });
+    else {
+      const key = { organizationId, keyId, projectId, modelId, apiType, errorCode };
+      this.counts.set(name, { ...key, hour, requests: 1 });
+    }
     this.keep(request);
     return true;
   }

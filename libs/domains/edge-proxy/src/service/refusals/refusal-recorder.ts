@@ -1,8 +1,9 @@
 import type { Clock } from '@gateway/base';
+import { apiTypeOfFormat } from '@gateway/public-api';
 import { createPeriodicTask, type Logger } from '@gateway/runtime';
 import { type RefusalBatch, RefusalCounts, type RefusalReporter, limits } from '../../core';
 import type { Exchange } from '../http/exchange';
-import { isGeneration } from '../http/generation-format';
+import { errorFormatOf, isGeneration } from '../http/generation-format';
 
 export interface RefusalRecorderPorts {
   readonly reporter: RefusalReporter;
@@ -63,6 +64,7 @@ export function createRefusalRecorder(
         projectId: projectId ?? '',
         modelId,
         model: requestedModel,
+        apiType: apiTypeOfFormat(errorFormatOf(route)),
         errorCode: error.code,
         errorMessage: error.message,
         at: clock.now(),

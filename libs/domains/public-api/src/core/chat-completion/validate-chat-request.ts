@@ -131,8 +131,7 @@ function checkTranslated(
       pdf: pdfBytes(file.file_data),
     })),
   };
-  const request = uncounted(fields, forwardedBody(fields, copy, model), inline, model, exactSeed);
-  return response === undefined ? request : { ...request, response };
+  return uncounted(fields, forwardedBody(fields, copy, model), inline, model, { exactSeed, response });
 }
 
 /** The cap of the output is `max_tokens` in every format: the public contract fixes it. */
@@ -180,7 +179,7 @@ function uncounted(
   forwarded: JsonObject & ForwardedFields,
   inline: InlineParts,
   model: ModelView,
-  exactSeed: bigint | undefined,
+  { exactSeed, response }: Pick<UncountedChatRequest, 'exactSeed' | 'response'>,
 ): UncountedChatRequest {
   const { max_tokens, max_completion_tokens } = fields;
   const stream = fields.stream === true;
@@ -204,6 +203,7 @@ function uncounted(
     isJson: isJsonMode(fields),
     cacheWrites: cacheWritesOf(forwarded, model),
     output: { max_tokens, max_completion_tokens },
+    response,
   };
 }
 

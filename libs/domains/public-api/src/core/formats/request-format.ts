@@ -59,22 +59,23 @@ export function byName(fields: readonly Field[]): ReadonlyMap<string, Field> {
 
 /** The fields that are present. */
 export function named(copy: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    names.flatMap((name): [string, JsonValue][] => {
-      const value = copy[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+  const present: JsonObject = {};
+  for (const name of names) {
+    const value = copy[name];
+    if (value !== undefined) present[name] = value;
+  }
+  return present;
 }
 
 /** The fields that the model accepts beyond the schema. */
 export function extraParameters(copy: JsonObject, fields: ReadonlyMap<string, Field>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(copy).filter(([name]) => {
-      const field = fields.get(name);
-      return field === undefined || field.disposition === 'reject';
-    }),
-  );
+  const extra: [string, JsonValue][] = [];
+  for (const name of Object.keys(copy)) {
+    const field = fields.get(name);
+    if (field === undefined || field.disposition === 'reject') extra.push([name, copy[name] as JsonValue]);
+  }
+  // Its names are the client's: `__proto__` is a field like any other.
+  return Object.fromEntries(extra);
 }
 
 /** The field of a request that is a field of a chat completion, or within it. */

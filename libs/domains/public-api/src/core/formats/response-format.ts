@@ -19,8 +19,8 @@ export interface ResponseContext {
  * same each time that it gets the same chunks.
  */
 export interface StreamRenderer {
-  /** @param chunks one or more complete server-sent events. */
-  push(chunks: Buffer): Buffer;
+  /** @param chunks one or more complete server-sent events. @returns those of the format, in UTF-8 or as a string. */
+  push(chunks: Buffer): Buffer | string;
   /** The events after the last chunk. */
   end(): string;
   /** The events of a failure after the start. @param finished the indexes of the completions that are complete. */

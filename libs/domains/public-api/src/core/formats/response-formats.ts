@@ -31,11 +31,11 @@ export function openResponseStream(
   if (lastEventId === undefined) return stream;
   if (format === 'chat') {
     const numbered = eventNumbering(lastEventId);
-    return { ...stream, push: (chunks) => Buffer.from(numbered(stream.push(chunks).toString())) };
+    return { ...stream, push: (chunks) => numbered(stream.push(chunks).toString()) };
   }
   const rest = eventsAfter(lastEventId);
   return {
-    push: (chunks) => Buffer.from(rest(stream.push(chunks).toString())),
+    push: (chunks) => rest(stream.push(chunks).toString()),
     end: () => rest(stream.end()),
     fail: (error, finished) => stream.fail(error, finished),
   };

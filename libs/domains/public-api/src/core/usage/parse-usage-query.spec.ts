@@ -34,6 +34,7 @@ it.each<[Record<string, unknown>, object]>([
   [{ model: 'acme/m-1' }, { modelId: 'acme/m-1' }],
   [{ run_id: 'agent/42' }, { runId: 'agent/42' }],
   [{ project_id: PROJECT }, { projectId: PROJECT }],
+  [{ api_type: 'messages' }, { apiType: 'messages' }],
   [{ page: '5', Start_Date: 'x', __proto__: { start_date: 'x' } }, { startDate: '2026-10-22' }],
 ])('parses %j as %j', (query, expected) => {
   expect(parseUsageQuery(query, NOW)).toMatchObject(expected);
@@ -66,12 +67,23 @@ it.each<[Record<string, unknown>, string]>([
   [{ project_id: '' }, 'project_id'],
   [{ project_id: 'proj-x' }, 'project_id'],
   [{ project_id: [PROJECT, PROJECT] }, 'project_id'],
+  [{ api_type: '' }, 'api_type'],
+  [{ api_type: 'chat' }, 'api_type'],
+  [{ api_type: ['messages', 'messages'] }, 'api_type'],
 ])('refuses %j with the name of the parameter', (query, param) => {
   expect(parseUsageQuery(query, NOW)).toMatchObject({ kind: 'refusal', code: 'invalid_request', param });
 });
 
 it('never throws', () => {
-  const names = fc.constantFrom('start_date', 'end_date', 'group_by', 'model', 'run_id', 'project_id');
+  const names = fc.constantFrom(
+    'start_date',
+    'end_date',
+    'group_by',
+    'model',
+    'run_id',
+    'project_id',
+    'api_type',
+  );
   fc.assert(
     fc.property(fc.dictionary(names, fc.oneof(fc.string(), fc.anything())), (query) => {
       const result = parseUsageQuery(query, NOW);

@@ -1,4 +1,4 @@
-import { DAY_MS, isUtcDay, utcDay, type UnixMs, type UtcDay } from '@gateway/base';
+import { apiTypes, DAY_MS, isUtcDay, utcDay, type ApiType, type UnixMs, type UtcDay } from '@gateway/base';
 import { isRefusal, type Refusal, refuse } from '@gateway/errors';
 import { RUN_ID_PATTERN } from '../spend-limits/parse-spend-limits';
 
@@ -16,9 +16,11 @@ export interface UsageQuery {
   readonly runId?: string;
   /** Only generations that were admitted in this project. */
   readonly projectId?: string;
+  /** Only generations of this API. */
+  readonly apiType?: ApiType;
 }
 
-const NAMES = ['start_date', 'end_date', 'group_by', 'model', 'run_id', 'project_id'] as const;
+const NAMES = ['start_date', 'end_date', 'group_by', 'model', 'run_id', 'project_id', 'api_type'] as const;
 const DEFAULT_DAYS = 30;
 export const MAX_USAGE_DAYS = 90;
 export const MAX_MODEL_ID_LENGTH = 256;
@@ -51,12 +53,17 @@ export function parseUsageQuery(query: Readonly<Record<string, unknown>>, now: U
   if (values.project_id !== undefined && !PROJECT_ID_PATTERN.test(values.project_id)) {
     return invalid('project_id', 'it is not the ID of a project.');
   }
+  const apiType = apiTypes.find((each) => each === values.api_type);
+  if (values.api_type !== undefined && apiType === undefined) {
+    return invalid('api_type', `it must be one of ${apiTypes.join(', ')}.`);
+  }
   return {
     ...range,
     groupBy,
     modelId: values.model,
     runId: values.run_id,
     projectId: values.project_id,
+    apiType,
   };
 }
 

@@ -46,6 +46,7 @@ export function usageView(
     group_by: query.groupBy,
     ...(query.modelId === undefined ? {} : { model: query.modelId }),
     ...(query.projectId === undefined ? {} : { project_id: query.projectId }),
+    ...(query.apiType === undefined ? {} : { api_type: query.apiType }),
     ...(query.runId === undefined ? {} : { run_id: query.runId, run: run ? runView(run) : null }),
     currency: 'USD',
     totals: sumsView(totals),

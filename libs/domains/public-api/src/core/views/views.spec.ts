@@ -241,8 +241,11 @@ it('usage: totals and groups with their dimensions', () => {
     totals: numbers,
     data: [{ date: '2026-11-20', model: 'acme/m-1', ...numbers }],
   });
-  expect(usageView({ ...query, modelId: 'acme/m-1' }, sums, [{ ...sums, keyId: 'key_1' }])).toMatchObject({
+  expect(
+    usageView({ ...query, modelId: 'acme/m-1', apiType: 'messages' }, sums, [{ ...sums, keyId: 'key_1' }]),
+  ).toMatchObject({
     model: 'acme/m-1',
+    api_type: 'messages',
     data: [{ api_key: 'key_1' }],
   });
 });

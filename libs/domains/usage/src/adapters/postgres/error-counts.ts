@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { ErrorCount, ErrorCountsQuery } from '../../core/refusals';
 import type { RefusedPoint, SeriesScan } from '../../core/usage-series';
 
-const KEY = 'organization_id, hour_unix_ms, error_code, model_id, key_id, project_id';
+const KEY = 'organization_id, hour_unix_ms, error_code, model_id, key_id, project_id, api_type';
 
 /** Adds expressions over a relation with the key's columns. Rows are locked in key order. */
 export const ADD_TO_ERROR_COUNTS = (refused: string, failed: string, relation: string) => `
@@ -12,12 +12,12 @@ export const ADD_TO_ERROR_COUNTS = (refused: string, failed: string, relation: s
     on conflict (${KEY}) do update set
       refused = counted.refused + excluded.refused, failed = counted.failed + excluded.failed`;
 
-/** $1 organization, $2 and $3 first and last hour, $4 model, $5 key and $6 project, or null. */
+/** $1 organization, $2 and $3 first and last hour, $4 model, $5 key, $6 project and $7 API, or null. */
 const MATCHING = `
   from error_counts_hourly
   where organization_id = $1 and hour_unix_ms >= $2 and hour_unix_ms < $3
     and ($4::text is null or model_id = $4) and ($5::text is null or key_id = $5)
-    and ($6::text is null or project_id = $6)`;
+    and ($6::text is null or project_id = $6) and ($7::text is null or api_type = $7)`;
 
 const COUNT_ERRORS = {
   name: 'usage.count_errors',
@@ -27,18 +27,18 @@ const COUNT_ERRORS = {
   order by sum(refused + failed) desc, error_code`,
 };
 
-/** $7 to $9 whether to split by model, key and project, $10 max rows, $11 milliseconds per point, $12 the ids that are shown, or null for all. */
+/** $8 to $10 whether to split by model, key and project, $11 max rows, $12 milliseconds per point, $13 the ids that are shown, or null for all. */
 const READ_REFUSED = {
   name: 'usage.read_refused',
   text: `
-  select hour_unix_ms / $11::bigint * $11::bigint as start_unix_ms,
-         case when $7 and ($12::text[] is null or model_id = any ($12)) then model_id end as model_id,
-         case when $8 and ($12::text[] is null or key_id = any ($12)) then key_id end as key_id,
-         case when $9 and ($12::text[] is null or project_id = any ($12)) then project_id end as project_id,
+  select hour_unix_ms / $12::bigint * $12::bigint as start_unix_ms,
+         case when $8 and ($13::text[] is null or model_id = any ($13)) then model_id end as model_id,
+         case when $9 and ($13::text[] is null or key_id = any ($13)) then key_id end as key_id,
+         case when $10 and ($13::text[] is null or project_id = any ($13)) then project_id end as project_id,
          sum(refused)::bigint as refused ${MATCHING} and refused > 0
   group by 1, 2, 3, 4
   order by 1, 2, 3, 4
-  limit $10`,
+  limit $11`,
 };
 
 const HOUR_OR_DAY_MS = { hour: HOUR_MS, day: DAY_MS };
@@ -50,10 +50,10 @@ interface CountRow {
 }
 
 export async function countErrors(pool: Pool, query: ErrorCountsQuery): Promise<readonly ErrorCount[]> {
-  const { organizationId, start, end, modelId, keyId, projectId } = query;
+  const { organizationId, start, end, modelId, keyId, projectId, apiType } = query;
   const { rows } = await pool.query<CountRow>({
     ...COUNT_ERRORS,
-    values: [organizationId, start, end, modelId ?? null, keyId ?? null, projectId ?? null],
+    values: [organizationId, start, end, modelId ?? null, keyId ?? null, projectId ?? null, apiType ?? null],
   });
   return rows.map(({ error_code: errorCode, refused, failed }) => ({ errorCode, refused, failed }));
 }
@@ -68,7 +68,18 @@ interface RefusedRow {
 
 export async function readRefused(
   pool: Pool,
-  { organizationId, start, end, modelId, keyId, projectId, splitBy, granularity, shownIds }: SeriesScan,
+  {
+    organizationId,
+    start,
+    end,
+    modelId,
+    keyId,
+    projectId,
+    apiType,
+    splitBy,
+    granularity,
+    shownIds,
+  }: SeriesScan,
   maxRows: number,
 ): Promise<readonly RefusedPoint[]> {
   const { rows } = await pool.query<RefusedRow>({
@@ -80,6 +91,7 @@ export async function readRefused(
       modelId ?? null,
       keyId ?? null,
       projectId ?? null,
+      apiType ?? null,
       splitBy.has('model'),
       splitBy.has('api_key'),
       splitBy.has('project'),

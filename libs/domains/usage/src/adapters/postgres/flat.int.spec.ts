@@ -144,7 +144,7 @@ it(
          jsonb_populate_record(null::usage_rollups, zeros || jsonb_build_object(
            'organization_id', case when number % 100 = 0 then 'org-' || number % 300 else 'org-hot' end,
            'day', date '2026-11-20' - number % 30, 'model_id', 'model-' || number % 50,
-           'key_id', 'key-' || number, 'project_id', '', 'requests', 1)) filled`,
+           'key_id', 'key-' || number, 'project_id', '', 'api_type', 'completions', 'requests', 1)) filled`,
       [USAGE_SCHEMA],
     );
     await pool.query('analyze usage_rollups');
@@ -167,7 +167,7 @@ it(
     expect(generation.touched).toBeLessThanOrEqual(10);
     await pool.query(
       `insert into refused_requests
-       select 'req-' || number, 'org-' || number % 2000, 'key', 'model', 'code', 'text', number
+       select 'req-' || number, 'org-' || number % 2000, 'key', 'model', 'code', 'text', 'completions', number
        from generate_series(1, 40000) number`,
     );
     await pool.query('analyze refused_requests');

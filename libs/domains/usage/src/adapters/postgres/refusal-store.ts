@@ -1,4 +1,4 @@
-import { DAY_MS, type UnixMs } from '@gateway/base';
+import { apiTypeOf, DAY_MS, type UnixMs } from '@gateway/base';
 import { inTransaction, plainArray, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { RefusalStore } from '../../core/ports';
@@ -25,18 +25,19 @@ const START_REPORT = `
 /** The sum of rows with the same key, which a statement may insert once only. */
 const ADD_COUNTS = `
   with reported as (
-    select organization_id, hour_unix_ms, error_code, model_id, key_id, project_id,
+    select organization_id, hour_unix_ms, error_code, model_id, key_id, project_id, api_type,
            sum(requests)::bigint as requests
-    from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
-      as given (organization_id, hour_unix_ms, error_code, model_id, key_id, project_id, requests)
-    group by 1, 2, 3, 4, 5, 6
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[])
+      as given (organization_id, hour_unix_ms, error_code, model_id, key_id, project_id, api_type, requests)
+    group by 1, 2, 3, 4, 5, 6, 7
   )
   ${ADD_TO_ERROR_COUNTS('requests', '0', 'reported')}`;
 
 const ADD_LATEST = `
   insert into refused_requests
-    (request_id, organization_id, key_id, model, error_code, error_message, refused_unix_ms)
-  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
+    (request_id, organization_id, key_id, model, error_code, error_message, api_type, refused_unix_ms)
+  select * from unnest(
+    $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[])
   on conflict do nothing`;
 
 /** $1 organizations and $2 error codes, with repetitions. */
@@ -83,6 +84,7 @@ export function createPostgresRefusalStore(pool: Pool): RefusalStore {
           textArray(counts, ({ modelId }) => modelId),
           textArray(counts, ({ keyId }) => keyId),
           textArray(counts, ({ projectId }) => projectId),
+          textArray(counts, ({ apiType }) => apiType),
           plainArray(counts, ({ requests }) => requests),
         ]);
         const organizations = textArray(latest, ({ organizationId }) => organizationId);
@@ -94,6 +96,7 @@ export function createPostgresRefusalStore(pool: Pool): RefusalStore {
           textArray(latest, ({ model }) => model),
           errorCodes,
           textArray(latest, ({ errorMessage }) => errorMessage),
+          textArray(latest, ({ apiType }) => apiType),
           plainArray(latest, ({ refusedAt }) => refusedAt),
         ]);
         await client.query(DELETE_ALL_BUT_LATEST, [organizations, errorCodes]);
@@ -106,15 +109,15 @@ export function createPostgresRefusalStore(pool: Pool): RefusalStore {
   };
 }
 
-/** $1 organization, $2 request or null, $3 key or null, $4 model or null, $5 error code or null, $6 max rows. */
+/** $1 organization, $2 request or null, $3 key or null, $4 model or null, $5 error code or null, $6 max rows, $7 API or null. */
 const LIST_REFUSED = {
   name: 'usage.list_refused',
   text: `
-  select request_id, key_id, model, error_code, error_message, refused_unix_ms
+  select request_id, key_id, model, error_code, error_message, api_type, refused_unix_ms
   from refused_requests
   where organization_id = $1 and ($2::text is null or request_id = $2)
     and ($3::text is null or key_id = $3) and ($4::text is null or model = $4)
-    and ($5::text is null or error_code = $5)
+    and ($5::text is null or error_code = $5) and ($7::text is null or api_type = $7)
   order by refused_unix_ms desc, request_id desc
   limit $6`,
 };
@@ -125,24 +128,33 @@ interface RefusedRow {
   readonly model: string;
   readonly error_code: string;
   readonly error_message: string;
+  readonly api_type: string;
   readonly refused_unix_ms: bigint;
 }
 
 export async function listRefused(
   pool: Pool,
-  { organizationId, requestId, keyId, model, errorCode }: RefusedFilter,
+  { organizationId, requestId, keyId, model, errorCode, apiType }: RefusedFilter,
   limit: number,
 ): Promise<readonly RefusedRequest[]> {
   const { rows } = await pool.query<RefusedRow>({
     ...LIST_REFUSED,
-    values: [organizationId, requestId ?? null, keyId ?? null, model ?? null, errorCode ?? null, limit],
+    values: [
+      organizationId,
+      requestId ?? null,
+      keyId ?? null,
+      model ?? null,
+      errorCode ?? null,
+      limit,
+      apiType ?? null,
+    ],
   });
   return rows.map(refusedOf);
 }
 
 /** $1 request, $2 max rows. */
 export const FIND_REFUSED_ANYWHERE = `
-  select organization_id, request_id, key_id, model, error_code, error_message, refused_unix_ms
+  select organization_id, request_id, key_id, model, error_code, error_message, api_type, refused_unix_ms
   from refused_requests
   where request_id = $1
   order by refused_unix_ms desc
@@ -168,6 +180,7 @@ function refusedOf(row: RefusedRow): RefusedRequest {
     model: row.model,
     errorCode: row.error_code,
     errorMessage: row.error_message,
+    apiType: apiTypeOf(row.api_type),
     refusedAt: Number(row.refused_unix_ms) as UnixMs,
   };
 }

@@ -91,23 +91,24 @@ const recordSql = (onConflict: string) => `
     returning *
   ), hours as (
     select organization_id, created_unix_ms / ${HOUR_MS} * ${HOUR_MS} as hour_unix_ms, day, model_id, key_id,
-           project_id, ${sumsOfGenerations}
+           project_id, api_type, ${sumsOfGenerations}
     from fresh
-    group by 1, 2, 3, 4, 5, 6
+    group by 1, 2, 3, 4, 5, 6, 7
   ), days as (
-    select organization_id, day, model_id, key_id, project_id, ${sumsOfRollups} from hours group by 1, 2, 3, 4, 5
+    select organization_id, day, model_id, key_id, project_id, api_type, ${sumsOfRollups} from hours
+    group by 1, 2, 3, 4, 5, 6
   ), failures as (
     select organization_id, created_unix_ms / ${HOUR_MS} * ${HOUR_MS} as hour_unix_ms,
-           coalesce(error_code, '') as error_code, model_id, key_id, project_id, count(*) as failed
+           coalesce(error_code, '') as error_code, model_id, key_id, project_id, api_type, count(*) as failed
     from fresh
     where status = 'failed'
-    group by 1, 2, 3, 4, 5, 6
+    group by 1, 2, 3, 4, 5, 6, 7
   ), added_to_errors as (
     ${ADD_TO_ERROR_COUNTS('0', 'failed', 'failures')}
   ), added_to_hours as (
-    ${addTo('usage_rollups_hourly', 'organization_id, hour_unix_ms, model_id, key_id, project_id', 'hours')}
+    ${addTo('usage_rollups_hourly', 'organization_id, hour_unix_ms, model_id, key_id, project_id, api_type', 'hours')}
   ), added_to_days as (
-    ${addTo('usage_rollups', 'organization_id, day, model_id, key_id, project_id', 'days')}
+    ${addTo('usage_rollups', 'organization_id, day, model_id, key_id, project_id, api_type', 'days')}
   )
   select coalesce(sum(requests), 0)::bigint as recorded from days`;
 

@@ -13,7 +13,7 @@ import { readModelUse, readOrganizationUsage, readPlatformUsage, readSummary } f
 
 /**
  * $1 organization, $2 and $3 first and last day, $4 model or null, $5 to $7
- * whether to group by day, model and key, $8 max rows, $9 project or null.
+ * whether to group by day, model and key, $8 max rows, $9 project and $10 API, or null.
  */
 const SUM_USAGE = `
   select case when $5 then to_char(day, 'YYYY-MM-DD') end as day,
@@ -29,13 +29,13 @@ const SUM_USAGE = `
          sum(cost_nano_usd)::bigint as cost_nano_usd
   from usage_rollups
   where organization_id = $1 and day between $2::date and $3::date and ($4::text is null or model_id = $4)
-    and ($9::text is null or project_id = $9)
+    and ($9::text is null or project_id = $9) and ($10::text is null or api_type = $10)
   group by 1, 2, 3
   order by 1, 2, 3
   limit $8`;
 
 /**
- * As SUM_USAGE, of one run, $10. Runs have no sums, so it reads the run's generations:
+ * As SUM_USAGE, of one run, $11. Runs have no sums, so it reads the run's generations:
  * those admitted from $2 and before $3, in milliseconds.
  */
 const SUM_USAGE_OF_RUN = `
@@ -51,8 +51,9 @@ const SUM_USAGE_OF_RUN = `
          sum(cache_write_1h_tokens)::bigint as cache_write_1h_tokens,
          sum(cost_nano_usd)::bigint as cost_nano_usd
   from generations
-  where organization_id = $1 and run_id = $10 and created_unix_ms >= $2 and created_unix_ms < $3
+  where organization_id = $1 and run_id = $11 and created_unix_ms >= $2 and created_unix_ms < $3
     and ($4::text is null or model_id = $4) and ($9::text is null or project_id = $9)
+    and ($10::text is null or api_type = $10)
   group by 1, 2, 3
   order by 1, 2, 3
   limit $8`;
@@ -208,7 +209,10 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
         latestGenerationId: row?.latest_generation_id ?? undefined,
       };
     },
-    async sumUsage({ organizationId, startDay, endDay, groupBy, modelId, runId, projectId }, maxRows) {
+    async sumUsage(
+      { organizationId, startDay, endDay, groupBy, modelId, runId, projectId, apiType },
+      maxRows,
+    ) {
       const { rows } = await pool.query<SumRow>({
         name: runId === undefined ? 'usage.sum' : 'usage.sum_of_run',
         text: runId === undefined ? SUM_USAGE : SUM_USAGE_OF_RUN,
@@ -221,6 +225,7 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
           groupBy.has('api_key'),
           maxRows,
           projectId ?? null,
+          apiType ?? null,
           ...(runId === undefined ? [] : [runId]),
         ],
       });

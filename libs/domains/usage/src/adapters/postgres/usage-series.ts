@@ -13,7 +13,8 @@ import { durationColumns, firstTokenColumns, sumsOfRollups } from './rollup-colu
 
 /**
  * $1 organization, $2 and $3 first and last time, $4 model, $5 key and $6 project, or null, $7 to $9
- * whether to split by model, key and project, $10 max rows, $11 the ids that are shown, or null for all.
+ * whether to split by model, key and project, $10 max rows, $11 the ids that are shown, or null for all,
+ * $12 API or null.
  */
 const sumSeries = ({ table, time, parameter }: Rollups, start: string) => `
   select ${start}::bigint as start_unix_ms,
@@ -24,7 +25,7 @@ const sumSeries = ({ table, time, parameter }: Rollups, start: string) => `
   from ${table}
   where organization_id = $1 and ${time} >= $2::${parameter} and ${time} < $3::${parameter}
     and ($4::text is null or model_id = $4) and ($5::text is null or key_id = $5)
-    and ($6::text is null or project_id = $6)
+    and ($6::text is null or project_id = $6) and ($12::text is null or api_type = $12)
   group by 1, 2, 3, 4
   order by 1, 2, 3, 4
   limit $10`;
@@ -80,6 +81,7 @@ export async function readSeries(
       query.splitBy.has('project'),
       maxRows,
       query.shownIds ?? null,
+      query.apiType ?? null,
     ],
   });
   return rows.map(pointOf);
@@ -99,7 +101,7 @@ const GROUP_ORDERS: Readonly<Record<GroupOrder['sortBy'], string>> = {
 
 /**
  * $1 organization, $2 and $3 first and last time, $4 model, $5 key and $6 project, or null, $7 and $8
- * first and last hour, $9 offset, $10 max rows.
+ * first and last hour, $9 offset, $10 max rows, $11 API or null.
  */
 const sumGroups = (
   { table, time, parameter }: Rollups,
@@ -112,14 +114,14 @@ const sumGroups = (
     from ${table}
     where organization_id = $1 and ${time} >= $2::${parameter} and ${time} < $3::${parameter}
       and ($4::text is null or model_id = $4) and ($5::text is null or key_id = $5)
-      and ($6::text is null or project_id = $6)
+      and ($6::text is null or project_id = $6) and ($11::text is null or api_type = $11)
     group by 1
   ), refused as (
     select ${column} as group_id, sum(refused)::bigint as refused
     from error_counts_hourly
     where organization_id = $1 and hour_unix_ms >= $7 and hour_unix_ms < $8
       and ($4::text is null or model_id = $4) and ($5::text is null or key_id = $5)
-      and ($6::text is null or project_id = $6) and refused > 0
+      and ($6::text is null or project_id = $6) and ($11::text is null or api_type = $11) and refused > 0
     group by 1
   )
   select *, count(*) over () as total
@@ -153,6 +155,7 @@ export async function readGroups(
       query.end,
       offset,
       limit,
+      query.apiType ?? null,
     ],
   });
   return {

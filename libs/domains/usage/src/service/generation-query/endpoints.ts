@@ -1,6 +1,6 @@
 import { implement, pageView, storable, timeIn, timeOrNull, usd } from '@gateway/admin-calls';
 import type { Implementation } from '@gateway/admin-calls';
-import { HOUR_MS, nanoUsd, type Clock, type NanoUsd, type UnixMs } from '@gateway/base';
+import { HOUR_MS, nanoUsd, type ApiType, type Clock, type NanoUsd, type UnixMs } from '@gateway/base';
 import { endpoints, parts } from '@gateway/dashboard-contract';
 import { isRefusal, refusalError, refuse } from '@gateway/errors';
 import { listGenerations } from '../../core/list-generations';
@@ -134,6 +134,7 @@ export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonl
         keyId: storable(query.key_id),
         model: storable(query.model),
         errorCode: storable(query.error_code),
+        apiType: query.api_type,
       };
       return { data: (await reader.listRefused(filter, MAX_REFUSED)).map(refusedRequestView) };
     }),
@@ -185,6 +186,7 @@ interface FilterQuery {
   readonly model_id?: string | undefined;
   readonly key_id?: string | undefined;
   readonly project_id?: string | undefined;
+  readonly api_type?: ApiType | undefined;
 }
 
 function filterOf(organizationId: string, query: FilterQuery) {
@@ -193,6 +195,7 @@ function filterOf(organizationId: string, query: FilterQuery) {
     modelId: storable(query.model_id),
     keyId: storable(query.key_id),
     projectId: storable(query.project_id),
+    apiType: query.api_type,
   };
 }
 

@@ -82,6 +82,7 @@ export function refusedRequestView(request: RefusedRequest) {
     model: request.model === '' ? null : request.model,
     error_code: request.errorCode,
     error_message: request.errorMessage,
+    api_type: request.apiType,
   };
 }
 

@@ -1,3 +1,4 @@
+import { apiTypes } from '@gateway/base';
 import type { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import { isRefusal, refusalError } from '@gateway/errors';
 import type { RpcHandlers } from '@gateway/rpc';
@@ -15,7 +16,7 @@ export function createGenerationQueryHandlers(
       const found = await reader.findGeneration(organizationId, generationId);
       return { generation: found && fromGeneration(found) };
     },
-    async getUsage({ organizationId, startDate, endDate, groupBy, modelId, runId, projectId }) {
+    async getUsage({ organizationId, startDate, endDate, groupBy, modelId, runId, projectId, apiType }) {
       const report = await reportUsage(reader, {
         organizationId,
         startDate,
@@ -24,6 +25,7 @@ export function createGenerationQueryHandlers(
         modelId: modelId?.replaceAll('\0', ''),
         runId: runId?.replaceAll('\0', ''),
         projectId: projectId?.replaceAll('\0', ''),
+        apiType: apiTypes.find((each) => each === apiType),
       });
       if (isRefusal(report)) throw refusalError(report);
       return { totals: fromSums(report.totals), rows: report.rows.map(fromRow) };

@@ -1,4 +1,4 @@
-import type { Clock } from '@gateway/base';
+import { apiTypeOf, type Clock } from '@gateway/base';
 import type { RecordRefusalsRequest, UsageAggregatorDefinition } from '@gateway/contracts/usage-aggregator';
 import { GatewayError } from '@gateway/errors';
 import type { RpcHandlers } from '@gateway/rpc';
@@ -47,6 +47,7 @@ function parseReport(request: RecordRefusalsRequest): RefusalReport {
         projectId: storable(count.projectId),
         modelId: storable(count.modelId),
         errorCode: required(count.errorCode, 'error_code'),
+        apiType: apiTypeOf(count.apiType),
         hour: timeOf(count.hourUnixMs, 'hour_unix_ms'),
         requests: count.requests,
       })),
@@ -57,6 +58,7 @@ function parseReport(request: RecordRefusalsRequest): RefusalReport {
         model: storable(one.model),
         errorCode: required(one.errorCode, 'error_code'),
         errorMessage: storable(one.errorMessage),
+        apiType: apiTypeOf(one.apiType),
         refusedAt: timeOf(one.refusedUnixMs, 'refused_unix_ms'),
       })),
     };

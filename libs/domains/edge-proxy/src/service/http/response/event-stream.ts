@@ -80,7 +80,7 @@ export interface EventStream {
   /** Whether the head is sent. */
   readonly isOpen: boolean;
   /** @returns a promise only when the reader is behind: resolves when it has caught up or disconnected. */
-  write(bytes: Buffer): Promise<void> | undefined;
+  write(events: Buffer | string): Promise<void> | undefined;
   /** Stops the keep-alive comments; safe to call twice. */
   close(): void;
 }
@@ -103,10 +103,10 @@ export function createEventStream(
     get isOpen() {
       return stream.sendHead === undefined;
     },
-    write: (bytes) => {
+    write: (events) => {
       stream.lastWriteMs = now();
       openStream(stream);
-      return writeChunk(response, bytes);
+      return writeChunk(response, events);
     },
     close: unwatch,
   };

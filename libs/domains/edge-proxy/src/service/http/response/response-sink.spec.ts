@@ -20,7 +20,7 @@ describe('a stream on its connection', () => {
   ];
   const streams = new Map<
     string,
-    { stream: { write(bytes: Buffer): Promise<void> | undefined }; response: ServerResponse }
+    { stream: { write(body: Buffer | string): Promise<void> | undefined }; response: ServerResponse }
   >();
   let server: Server;
   let port: number;
@@ -33,7 +33,7 @@ describe('a stream on its connection', () => {
       response.sendDate = false;
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.flushHeaders();
-      const stream = { write: (bytes: Buffer) => writeChunk(response, bytes) };
+      const stream = { write: (body: Buffer | string) => writeChunk(response, body) };
       streams.set(request.url ?? '', { stream, response });
       server.emit('opened');
     }).listen(0, '127.0.0.1');
@@ -61,9 +61,15 @@ describe('a stream on its connection', () => {
   }
 
   async function writeAll({ stream, response }: Awaited<ReturnType<typeof streamOf>>) {
-    for (const frame of FRAMES) await stream.write(Buffer.from(frame));
+    for (const frame of FRAMES) {
+      await stream.write(Buffer.from(frame));
+      await stream.write(frame);
+    }
     response.end();
   }
+
+  /** What `writeAll` writes. */
+  const WRITTEN = FRAMES.flatMap((frame) => [frame, frame]);
 
   it('arrives as it was written, multi-byte characters and empty frames included', async () => {
     const request = requestOf({ port, host: '127.0.0.1', path: '/one' }).end();
@@ -71,7 +77,7 @@ describe('a stream on its connection', () => {
       once(request, 'response') as Promise<[IncomingMessage]>,
       streamOf('/one').then((stream) => writeAll(stream)),
     ]);
-    await expect(text(response)).resolves.toBe(FRAMES.join(''));
+    await expect(text(response)).resolves.toBe(WRITTEN.join(''));
   });
 
   it("has the same bytes as Node's own chunks", async () => {
@@ -80,7 +86,7 @@ describe('a stream on its connection', () => {
     await writeAll(await streamOf('/ours'));
     const { response } = await streamOf('/nodes');
     // Node 26 joins the writes of a tick into one chunk.
-    for (const frame of FRAMES) {
+    for (const frame of WRITTEN) {
       response.write(frame);
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -92,7 +98,7 @@ describe('a stream on its connection', () => {
     const socket = await open('GET /old HTTP/1.0\r\n\r\n');
     await writeAll(await streamOf('/old'));
     const received = await text(socket);
-    expect(received.slice(received.indexOf('\r\n\r\n') + 4)).toBe(FRAMES.join(''));
+    expect(received.slice(received.indexOf('\r\n\r\n') + 4)).toBe(WRITTEN.join(''));
   });
 
   it('waits behind an earlier response of the same connection', async () => {

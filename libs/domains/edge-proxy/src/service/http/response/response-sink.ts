@@ -20,20 +20,27 @@ export function sendHead(response: ServerResponse): void {
 }
 
 /**
- * Writes one chunk to the socket as one string, where Node writes its length, its
+ * Writes one chunk, a string or its UTF-8, to the socket as one string, where Node writes its length, its
  * bytes and its end as three. Node's own `write` handles all other cases: an
  * HTTP/1.0 client, a response queued behind another one, a closing connection.
  *
  * @returns a promise only when the reader is behind: resolves when it has caught up or disconnected.
  */
-export function writeChunk(response: ServerResponse, bytes: Buffer): Promise<void> | undefined {
+export function writeChunk(response: ServerResponse, body: Buffer | string): Promise<void> | undefined {
   const { socket } = response;
   // An empty chunk would end the body.
-  if (!socket?.writable || !response.chunkedEncoding || bytes.length === 0)
-    return response.write(bytes) ? undefined : drained(response, response);
-  // In latin1 every byte is one character and is sent unchanged.
-  const chunk = `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`;
+  if (!socket?.writable || !response.chunkedEncoding || body.length === 0)
+    return response.write(body) ? undefined : drained(response, response);
+  const bytes = bytesAsLatin1(body);
+  const chunk = `${bytes.length.toString(16)}\r\n${bytes}\r\n`;
   return socket.write(chunk, 'latin1') ? undefined : drained(socket, response);
+}
+
+/** In latin1 every byte is one character and is sent unchanged. */
+function bytesAsLatin1(body: Buffer | string): string {
+  if (typeof body !== 'string') return body.toString('latin1');
+  const isAscii = Buffer.byteLength(body) === body.length;
+  return isAscii ? body : Buffer.from(body).toString('latin1');
 }
 
 /** Whether data waits for the reader. */

@@ -1,9 +1,9 @@
 import { errorEnvelope, type GatewayError } from '@gateway/errors';
 import type { JsonObject, JsonValue } from '../../json/json-value';
-import { dataOfEvents, parseObject, typedEvent } from '../chunk-events';
+import { typedEvent } from '../chunk-events';
+import { ChunkReader, type ChunkConsumer } from '../chunk-reader';
 import { CompletionReader, type CompletionConsumer } from '../completion-reader';
 import type { ResponseContext, StreamRenderer } from '../response-format';
-import { TextChunks } from '../text-chunks';
 import {
   cumulativeUsage,
   extraBlock,
@@ -17,9 +17,9 @@ import {
 type BlockType = 'text' | 'thinking' | 'tool_use';
 
 /** The events of one message. */
-export class MessageStream implements StreamRenderer, CompletionConsumer {
-  private readonly reader = new CompletionReader(this);
-  private readonly texts = new TextChunks();
+export class MessageStream implements StreamRenderer, ChunkConsumer, CompletionConsumer {
+  private readonly chunks = new ChunkReader(this);
+  private readonly completion = new CompletionReader(this);
   private events = '';
   private hasStarted = false;
   private hasEnded = false;
@@ -33,18 +33,22 @@ export class MessageStream implements StreamRenderer, CompletionConsumer {
 
   constructor(private readonly context: ResponseContext) {}
 
-  push(chunks: Buffer): Buffer {
-    for (const data of dataOfEvents(chunks.toString('utf8'))) {
-      const body = this.open === 'text' ? this.texts.match(data) : undefined;
-      if (body !== undefined) {
-        this.events += `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.index},"delta":{"type":"text_delta","text":"${body}"}}\n\n`;
-        continue;
-      }
-      this.start();
-      this.texts.learn(data);
-      this.reader.read(parseObject(data));
-    }
-    return Buffer.from(this.take(), 'utf8');
+  get isInText(): boolean {
+    return this.open === 'text';
+  }
+
+  push(chunks: Buffer): string {
+    this.chunks.read(chunks.toString('utf8'));
+    return this.take();
+  }
+
+  textBody(body: string): void {
+    this.events += `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.index},"delta":{"type":"text_delta","text":"${body}"}}\n\n`;
+  }
+
+  chunk(chunk: JsonObject): void {
+    this.start();
+    this.completion.read(chunk);
   }
 
   end(): string {

@@ -45,6 +45,24 @@ export function responseHead(context: ResponseContext, created?: JsonValue): Jso
   };
 }
 
+/** The fields of a response that change until its end, as it starts. */
+export const IN_PROGRESS = {
+  status: 'in_progress',
+  error: null,
+  incomplete_details: null,
+  output: [],
+  usage: null,
+};
+
+/** For a response without those fields. */
+export const NO_STATE: Readonly<Record<keyof typeof IN_PROGRESS, undefined>> = {
+  status: undefined,
+  error: undefined,
+  incomplete_details: undefined,
+  output: undefined,
+  usage: undefined,
+};
+
 const INCOMPLETE: ReadonlyMap<string, string> = new Map([
   ['length', 'max_output_tokens'],
   ['content_filter', 'content_filter'],

@@ -151,10 +151,15 @@ function requestedOf(copy: JsonObject): RequestedResponse {
   const tools = (copy['tools'] ?? []) as JsonObject[];
   const customTools = tools.filter(({ type }) => type === 'custom').map(({ name }) => name as string);
   const include = (copy['include'] ?? []) as string[];
-  const short = ECHOED.filter((name) => JSON.stringify(copy[name] ?? null).length <= MAX_ECHOED_CHARACTERS);
+  const short = ECHOED.filter((name) => isShort(copy[name]));
   return {
     echo: named(copy, short),
     ...(customTools.length === 0 ? {} : { customTools }),
     ...(include.includes(ENCRYPTED) ? { packsReasoning: true } : {}),
   };
+}
+
+function isShort(value: JsonValue | undefined): boolean {
+  const canBeLong = typeof value === 'string' || typeof value === 'object';
+  return !canBeLong || JSON.stringify(value).length <= MAX_ECHOED_CHARACTERS;
 }

@@ -1,14 +1,16 @@
 import { errorEnvelope, type GatewayError } from '@gateway/errors';
 import type { JsonObject, JsonValue } from '../../json/json-value';
-import { dataOfEvents, parseObject, typedEvent } from '../chunk-events';
+import { typedEvent } from '../chunk-events';
+import { ChunkReader, type ChunkConsumer } from '../chunk-reader';
 import { CompletionReader, type CompletionConsumer } from '../completion-reader';
 import type { ResponseContext, StreamRenderer } from '../response-format';
-import { TextChunks } from '../text-chunks';
 import {
   callItem,
   endOf,
+  IN_PROGRESS,
   itemId,
   messageItem,
+  NO_STATE,
   reasoningItem,
   refusalPart,
   responseHead,
@@ -38,13 +40,13 @@ type Open =
   | { readonly kind: 'call'; readonly call: { id: string; name: string; arguments: string } };
 
 /** The events of one response. */
-export class ResponseStream implements StreamRenderer, CompletionConsumer {
-  private readonly reader = new CompletionReader(this);
-  private readonly texts = new TextChunks();
+export class ResponseStream implements StreamRenderer, ChunkConsumer, CompletionConsumer {
+  private readonly chunks = new ChunkReader(this);
+  private readonly completion = new CompletionReader(this);
   private events = '';
   private sequence = 0;
-  /** The response as it starts; undefined until then. */
-  private head: JsonObject | undefined;
+  /** The JSON of the fields that do not change, without its end; undefined until the start. */
+  private head: string | undefined;
   private open: Open | undefined;
   private readonly output: JsonObject[] = [];
   /** The open part of a message. */
@@ -58,34 +60,40 @@ export class ResponseStream implements StreamRenderer, CompletionConsumer {
 
   constructor(private readonly context: ResponseContext) {}
 
-  push(chunks: Buffer): Buffer {
-    for (const data of dataOfEvents(chunks.toString('utf8'))) {
-      const body = this.isInText() ? this.texts.match(data) : undefined;
-      if (body !== undefined) {
-        this.textDelta(body);
-        continue;
-      }
-      const chunk = parseObject(data);
-      this.start(chunk['created']);
-      this.texts.learn(data);
-      this.reader.read(chunk);
-    }
-    return Buffer.from(this.take(), 'utf8');
+  get isInText(): boolean {
+    return this.open?.kind === 'message' && this.open.part === 'text';
+  }
+
+  push(chunks: Buffer): string {
+    this.chunks.read(chunks.toString('utf8'));
+    return this.take();
+  }
+
+  textBody(body: string): void {
+    this.bodies += body;
+    this.pendingBodies += 1;
+    if (this.pendingBodies >= MAX_PENDING_BODIES) this.decodeBodies();
+    this.events += `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":${this.sequence++},${this.deltaStart}${body}","logprobs":[]}\n\n`;
+  }
+
+  chunk(chunk: JsonObject): void {
+    this.start(chunk['created']);
+    this.completion.read(chunk);
   }
 
   end(): string {
-    const head = this.start();
+    this.start();
     this.closeItem();
     const ending = endOf(this.reason, this.output, this.lastUsage);
     const type = ending['status'] === 'completed' ? 'response.completed' : 'response.incomplete';
-    this.emit(type, { response: { ...head, ...ending } });
+    this.emitResponse(type, { ...IN_PROGRESS, ...ending });
     return this.take();
   }
 
   fail(error: GatewayError): string {
-    const head = this.start();
+    this.start();
     const failed = { status: 'failed', error: { ...errorEnvelope(error).error }, output: this.output };
-    this.emit('response.failed', { response: { ...head, ...failed } });
+    this.emitResponse('response.failed', { ...IN_PROGRESS, ...failed });
     return this.take();
   }
 
@@ -109,7 +117,7 @@ export class ResponseStream implements StreamRenderer, CompletionConsumer {
 
   text(text: string): void {
     this.openPart('text');
-    this.textDelta(JSON.stringify(text).slice(1, -1));
+    this.textBody(JSON.stringify(text).slice(1, -1));
   }
 
   refusal(text: string): void {
@@ -150,13 +158,18 @@ export class ResponseStream implements StreamRenderer, CompletionConsumer {
     this.lastUsage = usageOf(usage);
   }
 
-  private start(created?: JsonValue): JsonObject {
-    if (this.head) return this.head;
-    const response = responseHead(this.context, created);
-    this.head = response;
-    this.emit('response.created', { response });
-    this.emit('response.in_progress', { response });
-    return response;
+  private start(created?: JsonValue): void {
+    if (this.head !== undefined) return;
+    const fixed = { ...responseHead(this.context, created), ...NO_STATE };
+    this.head = JSON.stringify(fixed).slice(0, -1);
+    this.emitResponse('response.created', IN_PROGRESS);
+    this.emitResponse('response.in_progress', IN_PROGRESS);
+  }
+
+  /** @param state the fields that change. */
+  private emitResponse(type: string, state: object): void {
+    const rest = JSON.stringify(state).slice(1);
+    this.events += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.sequence++},"response":${this.head},${rest}}\n\n`;
   }
 
   private openReasoning(): Extract<Open, { kind: 'reasoning' }> {
@@ -242,10 +255,6 @@ export class ResponseStream implements StreamRenderer, CompletionConsumer {
     }
   }
 
-  private isInText(): boolean {
-    return this.open?.kind === 'message' && this.open.part === 'text';
-  }
-
   private isCustom(name: string): boolean {
     return this.context.requested.customTools?.includes(name) ?? false;
   }
@@ -260,14 +269,6 @@ export class ResponseStream implements StreamRenderer, CompletionConsumer {
 
   private contentIndex(): number {
     return this.open?.kind === 'message' ? this.open.parts.length : 0;
-  }
-
-  /** @param body the body of a JSON string. */
-  private textDelta(body: string): void {
-    this.bodies += body;
-    this.pendingBodies += 1;
-    if (this.pendingBodies >= MAX_PENDING_BODIES) this.decodeBodies();
-    this.events += `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":${this.sequence++},${this.deltaStart}${body}","logprobs":[]}\n\n`;
   }
 
   private decodeBodies(): void {

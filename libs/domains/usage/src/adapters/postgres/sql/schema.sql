@@ -86,6 +86,8 @@ create table usage_rollups (
   key_id text collate "C" not null,
   -- Empty without a project.
   project_id text collate "C" not null,
+  -- As of generations.
+  api_type text collate "C" not null,
   requests bigint not null,
   errors bigint not null,
   cancelled bigint not null,
@@ -133,7 +135,7 @@ create table usage_rollups (
   first_token_to_20000_ms bigint not null,
   first_token_to_40000_ms bigint not null,
   first_token_to_90000_ms bigint not null,
-  primary key (organization_id, day, model_id, key_id, project_id)
+  primary key (organization_id, day, model_id, key_id, project_id, api_type)
 ) with (fillfactor = 50);
 
 -- For the sums of all organizations.
@@ -146,6 +148,7 @@ create table usage_rollups_hourly (
   model_id text collate "C" not null,
   key_id text collate "C" not null,
   project_id text collate "C" not null,
+  api_type text collate "C" not null,
   requests bigint not null,
   errors bigint not null,
   cancelled bigint not null,
@@ -193,11 +196,11 @@ create table usage_rollups_hourly (
   first_token_to_20000_ms bigint not null,
   first_token_to_40000_ms bigint not null,
   first_token_to_90000_ms bigint not null,
-  primary key (organization_id, hour_unix_ms, model_id, key_id, project_id)
+  primary key (organization_id, hour_unix_ms, model_id, key_id, project_id, api_type)
 ) with (fillfactor = 50);
 
--- Errors by code, with refused requests: chat completions that ended with an
--- error and have no recorded generation. They have no rows of their own, so that
+-- Errors by code, with refused requests: requests for a generation that ended with
+-- an error and have no recorded generation. They have no rows of their own, so that
 -- any number of them costs a few rows.
 create table error_counts_hourly (
   organization_id text collate "C" not null,
@@ -209,10 +212,12 @@ create table error_counts_hourly (
   key_id          text collate "C" not null,
   -- Empty without a project.
   project_id      text collate "C" not null,
+  -- As of generations.
+  api_type        text collate "C" not null,
   refused         bigint not null,
   -- Failed generations.
   failed          bigint not null,
-  primary key (organization_id, hour_unix_ms, error_code, model_id, key_id, project_id)
+  primary key (organization_id, hour_unix_ms, error_code, model_id, key_id, project_id, api_type)
 ) with (fillfactor = 50);
 
 create index error_counts_hourly_by_time on error_counts_hourly (hour_unix_ms);
@@ -226,6 +231,8 @@ create table refused_requests (
   model           text not null,
   error_code      text collate "C" not null,
   error_message   text not null,
+  -- As of generations.
+  api_type        text collate "C" not null,
   refused_unix_ms bigint not null,
   -- By request first, so that operators find one without its organization.
   primary key (request_id, organization_id)
