@@ -9,7 +9,7 @@ import {
 } from '@gateway/base';
 import { refuse, type Refusal } from '@gateway/errors';
 
-export type UsageDimension = 'day' | 'model' | 'api_key';
+export type UsageDimension = 'day' | 'model' | 'api_key' | 'project' | 'api_type';
 
 export interface UsageQuery {
   readonly organizationId: string;
@@ -39,11 +39,14 @@ export interface UsageRow extends UsageSums {
   readonly day: string | undefined;
   readonly modelId: string | undefined;
   readonly keyId: string | undefined;
+  /** Empty: no project. */
+  readonly projectId: string | undefined;
+  readonly apiType: string | undefined;
 }
 
 export interface UsageReport {
   readonly totals: UsageSums;
-  /** Ordered by day, model, key. */
+  /** Ordered by day, model, key, project, API. */
   readonly rows: readonly UsageRow[];
 }
 

@@ -283,12 +283,21 @@ describe('usage', () => {
     expect(await costOf({ projectId: 'proj-2', runId: 'run-1' })).toBe(0n);
   });
 
-  it('is filtered by the API of the requests', async () => {
+  it('is filtered and grouped by the API of the requests, and grouped by project', async () => {
     await record(
       { generationId: 'a', apiType: 'messages', cost: 7n },
-      { generationId: 'b', apiType: 'responses', cost: 20n },
+      { generationId: 'b', apiType: 'responses', projectId: 'proj-1', cost: 20n },
       { generationId: 'c', apiType: 'messages', runId: 'run-1', cost: 400n },
     );
+    const { rows } = await usage([
+      UsageDimension.USAGE_DIMENSION_PROJECT,
+      UsageDimension.USAGE_DIMENSION_API_TYPE,
+    ]);
+    expect(rows.map((row) => [row.projectId, row.apiType, row.costNanoUsd])).toEqual([
+      ['', 'completions', 4_321n],
+      ['', 'messages', 407n],
+      ['proj-1', 'responses', 20n],
+    ]);
     const costOf = async (more: { apiType?: string; runId?: string }) =>
       (await usage([], more)).totals?.costNanoUsd;
     expect(await costOf({ apiType: 'messages' })).toBe(407n);

@@ -1,5 +1,5 @@
 import { apiTypes } from '@gateway/base';
-import type { JsonObject } from '@gateway/public-api';
+import { usageDimensions, type JsonObject } from '@gateway/public-api';
 import {
   constant,
   count,
@@ -342,7 +342,7 @@ const usageReport = record(
     object: constant('list', 'The type of this object.'),
     start_date: text('The first day, UTC.', { format: 'date' }),
     end_date: text('The last day, UTC.', { format: 'date' }),
-    group_by: list('The dimensions of the groups.', { type: 'string', enum: ['day', 'model', 'api_key'] }),
+    group_by: list('The dimensions of the groups.', { type: 'string', enum: [...usageDimensions] }),
     model: text('The model of the query, if any.'),
     project_id: text('The project of the query, if any.'),
     api_type: oneOfTexts('The API of the query, if any.', apiTypes),
@@ -366,9 +366,13 @@ const usageReport = record(
           date: text('The day, UTC, when grouped by `day`.', { format: 'date' }),
           model: text('The ID of the model, when grouped by `model`.'),
           api_key: text('The ID of the key, when grouped by `api_key`.'),
+          project: textOrNull(
+            'The ID of the project, when grouped by `project`; null for requests without one.',
+          ),
+          api_type: oneOfTexts('The API, when grouped by `api_type`.', apiTypes),
           ...sums,
         },
-        ['date', 'model', 'api_key'],
+        ['date', 'model', 'api_key', 'project', 'api_type'],
       ),
     ),
   },

@@ -33,12 +33,16 @@ const DIMENSIONS: Readonly<Record<UsageDimension, ContractDimension>> = {
   day: ContractDimension.USAGE_DIMENSION_DAY,
   model: ContractDimension.USAGE_DIMENSION_MODEL,
   api_key: ContractDimension.USAGE_DIMENSION_API_KEY,
+  project: ContractDimension.USAGE_DIMENSION_PROJECT,
+  api_type: ContractDimension.USAGE_DIMENSION_API_TYPE,
 };
 
 const NO_ROW: UsageRow = {
   date: undefined,
   modelId: undefined,
   keyId: undefined,
+  projectId: undefined,
+  apiType: undefined,
   requests: 0n,
   promptTokens: 0n,
   completionTokens: 0n,

@@ -30,6 +30,7 @@ it.each<[Record<string, unknown>, object]>([
   ],
   [{ end_date: '0001-01-02' }, { startDate: '0001-01-01', endDate: '0001-01-02' }],
   [{ group_by: 'api_key' }, { groupBy: ['api_key'] }],
+  [{ group_by: 'api_type,project' }, { groupBy: ['project', 'api_type'] }],
   [{ group_by: 'api_key, day,day' }, { groupBy: ['day', 'api_key'] }],
   [{ model: 'acme/m-1' }, { modelId: 'acme/m-1' }],
   [{ run_id: 'agent/42' }, { runId: 'agent/42' }],

@@ -3,7 +3,7 @@ import { isRefusal, type Refusal, refuse } from '@gateway/errors';
 import { RUN_ID_PATTERN } from '../spend-limits/parse-spend-limits';
 
 /** In the order of the response. */
-export const usageDimensions = ['day', 'model', 'api_key'] as const;
+export const usageDimensions = ['day', 'model', 'api_key', 'project', 'api_type'] as const;
 export type UsageDimension = (typeof usageDimensions)[number];
 
 export interface UsageQuery {

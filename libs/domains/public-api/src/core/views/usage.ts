@@ -18,6 +18,9 @@ export interface UsageGroup extends UsageSums {
   readonly date?: string | undefined;
   readonly modelId?: string | undefined;
   readonly keyId?: string | undefined;
+  /** Empty: requests without a project. */
+  readonly projectId?: string | undefined;
+  readonly apiType?: string | undefined;
 }
 
 /** The budget of a run. */
@@ -54,6 +57,8 @@ export function usageView(
       ...(group.date === undefined ? {} : { date: group.date }),
       ...(group.modelId === undefined ? {} : { model: group.modelId }),
       ...(group.keyId === undefined ? {} : { api_key: group.keyId }),
+      ...(group.projectId === undefined ? {} : { project: group.projectId || null }),
+      ...(group.apiType === undefined ? {} : { api_type: group.apiType }),
       ...sumsView(group),
     })),
   };

@@ -242,11 +242,15 @@ it('usage: totals and groups with their dimensions', () => {
     data: [{ date: '2026-11-20', model: 'acme/m-1', ...numbers }],
   });
   expect(
-    usageView({ ...query, modelId: 'acme/m-1', apiType: 'messages' }, sums, [{ ...sums, keyId: 'key_1' }]),
+    usageView({ ...query, modelId: 'acme/m-1', apiType: 'messages' }, sums, [
+      { ...sums, keyId: 'key_1' },
+      { ...sums, projectId: 'proj-1', apiType: 'messages' },
+      { ...sums, projectId: '' },
+    ]),
   ).toMatchObject({
     model: 'acme/m-1',
     api_type: 'messages',
-    data: [{ api_key: 'key_1' }],
+    data: [{ api_key: 'key_1' }, { project: 'proj-1', api_type: 'messages' }, { project: null }],
   });
 });
 

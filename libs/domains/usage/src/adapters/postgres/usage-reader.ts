@@ -11,52 +11,43 @@ import { scanStatements } from './generation-scan';
 import { readGroups, readSeries } from './usage-series';
 import { readModelUse, readOrganizationUsage, readPlatformUsage, readSummary } from './usage-summary';
 
-/**
- * $1 organization, $2 and $3 first and last day, $4 model or null, $5 to $7
- * whether to group by day, model and key, $8 max rows, $9 project and $10 API, or null.
- */
-const SUM_USAGE = `
-  select case when $5 then to_char(day, 'YYYY-MM-DD') end as day,
-         case when $6 then model_id end as model_id,
-         case when $7 then key_id end as key_id,
-         sum(requests)::bigint as requests,
+/** $5 has the dimensions to group by. */
+const GROUPS = `
+         case when 'day' = any ($5) then to_char(day, 'YYYY-MM-DD') end as day,
+         case when 'model' = any ($5) then model_id end as model_id,
+         case when 'api_key' = any ($5) then key_id end as key_id,
+         case when 'project' = any ($5) then project_id end as project_id,
+         case when 'api_type' = any ($5) then api_type end as api_type,
          sum(prompt_tokens)::bigint as prompt_tokens,
          sum(completion_tokens)::bigint as completion_tokens,
          sum(reasoning_tokens)::bigint as reasoning_tokens,
          sum(cached_tokens)::bigint as cached_tokens,
          sum(cache_write_tokens)::bigint as cache_write_tokens,
          sum(cache_write_1h_tokens)::bigint as cache_write_1h_tokens,
-         sum(cost_nano_usd)::bigint as cost_nano_usd
+         sum(cost_nano_usd)::bigint as cost_nano_usd`;
+
+/** $4 model, $7 project and $8 API, or null; $6 max rows. */
+const MATCHING = `
+    and ($4::text is null or model_id = $4) and ($7::text is null or project_id = $7)
+    and ($8::text is null or api_type = $8)
+  group by 1, 2, 3, 4, 5
+  order by 1, 2, 3, 4, 5
+  limit $6`;
+
+/** $1 organization, $2 and $3 first and last day. */
+const SUM_USAGE = `
+  select ${GROUPS}, sum(requests)::bigint as requests
   from usage_rollups
-  where organization_id = $1 and day between $2::date and $3::date and ($4::text is null or model_id = $4)
-    and ($9::text is null or project_id = $9) and ($10::text is null or api_type = $10)
-  group by 1, 2, 3
-  order by 1, 2, 3
-  limit $8`;
+  where organization_id = $1 and day between $2::date and $3::date ${MATCHING}`;
 
 /**
- * As SUM_USAGE, of one run, $11. Runs have no sums, so it reads the run's generations:
+ * As SUM_USAGE, of one run, $9. Runs have no sums, so it reads the run's generations:
  * those admitted from $2 and before $3, in milliseconds.
  */
 const SUM_USAGE_OF_RUN = `
-  select case when $5 then to_char(day, 'YYYY-MM-DD') end as day,
-         case when $6 then model_id end as model_id,
-         case when $7 then key_id end as key_id,
-         count(*) as requests,
-         sum(prompt_tokens)::bigint as prompt_tokens,
-         sum(completion_tokens)::bigint as completion_tokens,
-         sum(reasoning_tokens)::bigint as reasoning_tokens,
-         sum(cached_tokens)::bigint as cached_tokens,
-         sum(cache_write_tokens)::bigint as cache_write_tokens,
-         sum(cache_write_1h_tokens)::bigint as cache_write_1h_tokens,
-         sum(cost_nano_usd)::bigint as cost_nano_usd
+  select ${GROUPS}, count(*) as requests
   from generations
-  where organization_id = $1 and run_id = $11 and created_unix_ms >= $2 and created_unix_ms < $3
-    and ($4::text is null or model_id = $4) and ($9::text is null or project_id = $9)
-    and ($10::text is null or api_type = $10)
-  group by 1, 2, 3
-  order by 1, 2, 3
-  limit $8`;
+  where organization_id = $1 and run_id = $9 and created_unix_ms >= $2 and created_unix_ms < $3 ${MATCHING}`;
 
 /** $1 organization, $2 today. */
 const READ_NOW = `
@@ -138,6 +129,8 @@ interface SumRow {
   readonly day: string | null;
   readonly model_id: string | null;
   readonly key_id: string | null;
+  readonly project_id: string | null;
+  readonly api_type: string | null;
   readonly requests: bigint;
   readonly prompt_tokens: bigint;
   readonly completion_tokens: bigint;
@@ -220,9 +213,7 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
           organizationId,
           ...(runId === undefined ? [startDay, endDay] : [Date.parse(startDay), Date.parse(endDay) + DAY_MS]),
           modelId ?? null,
-          groupBy.has('day'),
-          groupBy.has('model'),
-          groupBy.has('api_key'),
+          [...groupBy],
           maxRows,
           projectId ?? null,
           apiType ?? null,
@@ -255,6 +246,8 @@ function usageRowOf(row: SumRow): UsageRow {
     day: row.day ?? undefined,
     modelId: row.model_id ?? undefined,
     keyId: row.key_id ?? undefined,
+    projectId: row.project_id ?? undefined,
+    apiType: row.api_type ?? undefined,
     requests: row.requests,
     promptTokens: row.prompt_tokens,
     completionTokens: row.completion_tokens,

@@ -12,6 +12,8 @@ const DIMENSIONS: ReadonlyMap<ProtoDimension, UsageDimension> = new Map([
   [ProtoDimension.USAGE_DIMENSION_DAY, 'day'],
   [ProtoDimension.USAGE_DIMENSION_MODEL, 'model'],
   [ProtoDimension.USAGE_DIMENSION_API_KEY, 'api_key'],
+  [ProtoDimension.USAGE_DIMENSION_PROJECT, 'project'],
+  [ProtoDimension.USAGE_DIMENSION_API_TYPE, 'api_type'],
 ]);
 
 /** @throws GatewayError `invalid_request` for a dimension that is not known */
@@ -20,7 +22,7 @@ export function toDimension(dimension: ProtoDimension): UsageDimension {
   if (known) return known;
   throw new GatewayError('invalid_request', {
     param: 'group_by',
-    message: 'group_by takes day, model and api_key.',
+    message: `group_by takes ${[...DIMENSIONS.values()].join(', ')}.`,
   });
 }
 
