@@ -29,13 +29,6 @@ export function timeIn(param: string, time: string): UnixMs {
   throw new DashboardError('invalid', { message: `${param} must be a time from 1970 to 9999.`, param });
 }
 
-/** Removes NUL, which PostgreSQL text cannot contain. */
-export function storable(text: string): string;
-export function storable(text: string | undefined): string | undefined;
-export function storable(text: string | undefined): string | undefined {
-  return text?.replaceAll('\0', '');
-}
-
 /** The page requested from a list. */
 export function pageRequest(query: { readonly page_size: number; readonly page_token: string }) {
   return { pageSize: query.page_size, pageToken: query.page_token };

@@ -27,6 +27,7 @@ export * from './log-sampler';
 export * from './retry';
 export * from './secret-cipher';
 export * from './sleep';
+export * from './storable-text';
 export * from './target-rules';
 export * from './well-formed-json';
 export * from './with-timeout';

@@ -39,6 +39,16 @@ export interface Usage {
   readonly reasoningTokens: number;
 }
 
+export const NO_USAGE: Usage = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  imageTokens: 0,
+  completionTokens: 0,
+  reasoningTokens: 0,
+};
+
 /** The longest lifetime for which a request can write to the provider's prompt cache. */
 export type CacheWriteLifetime = 'none' | '5m' | '1h';
 

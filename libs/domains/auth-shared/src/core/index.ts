@@ -7,7 +7,7 @@ export { awaitEdges } from './await-edges';
 export type { EdgeLeases, Invalidation, InvalidationFeed, InvalidationTarget } from './invalidations';
 export { onFirstPage, readPage, type Page } from './paging';
 export type { Decision, IdSource, PageRequest, Secrets } from './ports';
-export { readSearchText, storable } from './search-text';
+export { readSearchText } from './search-text';
 export {
   idleExpiryOf,
   isSessionActive,

@@ -148,7 +148,7 @@ describe('looking up a generation', () => {
       chargedNanoUsd: 1_000_000n,
       latencyMs: 310,
       generationTimeMs: 1_200,
-      externalUser: 'customer-7',
+      externalUser: 'customer\uFFFD-7',
       apiType: 'messages',
       provider: 'acme',
       errorCode: 'upstream_error',

@@ -1,4 +1,4 @@
-import { maintainConnection, type Clock } from '@gateway/base';
+import { maintainConnection, storableText, type Clock } from '@gateway/base';
 import type { DatabaseLog } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { EventLogInstruments } from '../delivery/instruments';
@@ -149,7 +149,7 @@ export async function openConsumerSession(
     },
     async deadLetter(failed, attempts, at) {
       const positions = failed.map(({ event }) => event.position);
-      const reasons = failed.map(({ reason }) => storable(reason));
+      const reasons = failed.map(({ reason }) => storableText(reason));
       await run('insert_dead_letters', INSERT_DEAD_LETTERS, [topic, group, positions, reasons, at, attempts]);
     },
     async countDeadLetters() {
@@ -168,7 +168,7 @@ export async function openConsumerSession(
       await run('delete_redelivered', DELETE_REDELIVERED, [topic, group, position]);
     },
     async failRedelivery({ event, reason }, at) {
-      await run('fail_redelivery', FAIL_REDELIVERY, [topic, group, event.position, storable(reason), at]);
+      await run('fail_redelivery', FAIL_REDELIVERY, [topic, group, event.position, storableText(reason), at]);
     },
     close() {
       client.removeAllListeners('notification');
@@ -220,10 +220,6 @@ export function keepSessionOpen(
       onFailure: (error, { failures }) => log.warn({ err: error, topic, group, failures }, failureText),
     },
   );
-}
-
-function storable(reason: string): string {
-  return reason.replaceAll('\0', '');
 }
 
 function eventOf(topic: string, { position, key, payload, headers }: EventRow): LoggedEvent {

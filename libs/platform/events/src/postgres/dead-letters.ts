@@ -1,5 +1,5 @@
 import { createAuditEntries, insertAuditEntry } from '@gateway/audit';
-import { bisectBatch, type AuditEntry, type Clock, type UnixMs } from '@gateway/base';
+import { bisectBatch, storableText, type AuditEntry, type Clock, type UnixMs } from '@gateway/base';
 import { inTransaction, isTransientDatabaseError } from '@gateway/database';
 import type { Pool } from 'pg';
 import type {
@@ -178,11 +178,6 @@ export async function insertDeadLetters(
     },
   );
   if (refused.length > 0) await insert(refused);
-}
-
-/** PostgreSQL stores neither NUL nor lone surrogates in text; U+FFFD takes their place. */
-function storableText(text: string): string {
-  return Buffer.from(text).toString().replaceAll('\0', '\uFFFD');
 }
 
 function storableValue(_name: string, value: unknown): unknown {

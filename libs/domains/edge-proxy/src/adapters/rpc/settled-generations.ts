@@ -1,5 +1,5 @@
 import { unavailableAsNoCapacity } from '@gateway/errors';
-import { apiTypeOf, nanoUsd, type UnixMs } from '@gateway/base';
+import { NO_USAGE, apiTypeOf, nanoUsd, type UnixMs } from '@gateway/base';
 import { UsageSource } from '@gateway/contracts/common';
 import {
   type GenerationQueryDefinition,
@@ -13,16 +13,6 @@ import { limits, type SettledGenerations } from '../../core';
 export interface SettledGenerationsPorts {
   readonly generationQuery: RpcClient<typeof GenerationQueryDefinition>;
 }
-
-const NO_USAGE = {
-  promptTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  imageTokens: 0,
-  completionTokens: 0,
-  reasoningTokens: 0,
-};
 
 const USAGE_SOURCES: ReadonlyMap<UsageSource, 'provider' | 'counted'> = new Map([
   [UsageSource.USAGE_SOURCE_PROVIDER, 'provider'],

@@ -1,5 +1,5 @@
 import { nanoUsd } from '@gateway/base';
-import { NO_USAGE } from '../generation/finalize-generation';
+import { NO_USAGE } from '@gateway/base';
 import { embeddingBase64, renderEmbeddings } from './embeddings';
 
 const HEAD = { generationId: 'gen-1', createdUnixS: 1, modelId: 'a'.repeat(128) };

@@ -2,6 +2,7 @@ import {
   costOfUsage,
   maxPlausiblePromptTokens,
   nanoUsd,
+  NO_USAGE,
   type NanoUsd,
   type Prices,
   type Usage,
@@ -65,16 +66,6 @@ export interface GenerationResult {
   readonly timeToFirstTokenMs: number | undefined;
   readonly attempts: readonly ProviderAttempt[];
 }
-
-export const NO_USAGE: Usage = {
-  promptTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  imageTokens: 0,
-  completionTokens: 0,
-  reasoningTokens: 0,
-};
 
 export interface Bill {
   readonly usage: Usage;

@@ -1,6 +1,14 @@
-import { implement, pageView, storable, timeIn, timeOrNull, usd } from '@gateway/admin-calls';
+import { implement, pageView, timeIn, timeOrNull, usd } from '@gateway/admin-calls';
 import type { Implementation } from '@gateway/admin-calls';
-import { HOUR_MS, nanoUsd, type ApiType, type Clock, type NanoUsd, type UnixMs } from '@gateway/base';
+import {
+  HOUR_MS,
+  nanoUsd,
+  storableText,
+  type ApiType,
+  type Clock,
+  type NanoUsd,
+  type UnixMs,
+} from '@gateway/base';
 import { endpoints, parts } from '@gateway/dashboard-contract';
 import { isRefusal, refusalError, refuse } from '@gateway/errors';
 import { listGenerations } from '../../core/list-generations';
@@ -105,16 +113,16 @@ export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonl
     implement(endpoints.generations.list, async ({ params, query }) => {
       const page = await listGenerations(reader, {
         organizationId: params.organization_id,
-        search: storable(query.search),
+        search: storableText(query.search),
         since: query.since === undefined ? undefined : timeIn('since', query.since),
         until: query.until === undefined ? undefined : timeIn('until', query.until),
-        modelId: storable(query.model_id),
-        keyId: storable(query.key_id),
-        externalUser: storable(query.external_user),
+        modelId: storableText(query.model_id),
+        keyId: storableText(query.key_id),
+        externalUser: storableText(query.external_user),
         apiType: query.api_type,
         status: query.status,
-        errorCode: storable(query.error_code),
-        projectId: storable(query.project_id),
+        errorCode: storableText(query.error_code),
+        projectId: storableText(query.project_id),
         minCostNanoUsd: amountOf(query.min_cost_usd),
         maxCostNanoUsd: amountOf(query.max_cost_usd),
         pageSize: query.page_size,
@@ -130,10 +138,10 @@ export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonl
     implement(endpoints.generations.refused, async ({ params, query }) => {
       const filter = {
         organizationId: params.organization_id,
-        requestId: storable(query.request_id),
-        keyId: storable(query.key_id),
-        model: storable(query.model),
-        errorCode: storable(query.error_code),
+        requestId: storableText(query.request_id),
+        keyId: storableText(query.key_id),
+        model: storableText(query.model),
+        errorCode: storableText(query.error_code),
         apiType: query.api_type,
       };
       return { data: (await reader.listRefused(filter, MAX_REFUSED)).map(refusedRequestView) };
@@ -147,7 +155,7 @@ export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonl
     }),
 
     implement(parts.foundRequests, async ({ query }) => {
-      const id = storable(query.id);
+      const id = storableText(query.id);
       const [generations, refused] = await Promise.all([
         reader.findGenerationsAnywhere(id, MAX_FOUND),
         reader.findRefusedAnywhere(id, MAX_FOUND),
@@ -192,9 +200,9 @@ interface FilterQuery {
 function filterOf(organizationId: string, query: FilterQuery) {
   return {
     organizationId,
-    modelId: storable(query.model_id),
-    keyId: storable(query.key_id),
-    projectId: storable(query.project_id),
+    modelId: storableText(query.model_id),
+    keyId: storableText(query.key_id),
+    projectId: storableText(query.project_id),
     apiType: query.api_type,
   };
 }

@@ -1,4 +1,4 @@
-import { apiTypes } from '@gateway/base';
+import { apiTypes, storableText } from '@gateway/base';
 import type { GenerationQueryDefinition } from '@gateway/contracts/generation-query';
 import { isRefusal, refusalError } from '@gateway/errors';
 import type { RpcHandlers } from '@gateway/rpc';
@@ -22,9 +22,9 @@ export function createGenerationQueryHandlers(
         startDate,
         endDate,
         groupBy: new Set(groupBy.map(toDimension)),
-        modelId: modelId?.replaceAll('\0', ''),
-        runId: runId?.replaceAll('\0', ''),
-        projectId: projectId?.replaceAll('\0', ''),
+        modelId: storableText(modelId),
+        runId: storableText(runId),
+        projectId: storableText(projectId),
         apiType: apiTypes.find((each) => each === apiType),
       });
       if (isRefusal(report)) throw refusalError(report);

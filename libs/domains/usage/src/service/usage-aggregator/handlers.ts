@@ -1,11 +1,11 @@
-import { apiTypeOf, type Clock } from '@gateway/base';
+import { apiTypeOf, storableText, type Clock } from '@gateway/base';
 import type { RecordRefusalsRequest, UsageAggregatorDefinition } from '@gateway/contracts/usage-aggregator';
 import { GatewayError } from '@gateway/errors';
 import type { RpcHandlers } from '@gateway/rpc';
 import type { RefusalStore } from '../../core/ports';
 import type { RefusalReport } from '../../core/refusals';
 import type { UsageAggregatorMetrics } from './metrics';
-import { required, storable, timeOf } from './messages';
+import { required, timeOf } from './messages';
 
 const MAX_COUNTS = 5_000;
 const MAX_LATEST = 5_000;
@@ -43,9 +43,9 @@ function parseReport(request: RecordRefusalsRequest): RefusalReport {
       reportNumber,
       counts: counts.map((count) => ({
         organizationId: required(count.organizationId, 'organization_id'),
-        keyId: storable(count.keyId),
-        projectId: storable(count.projectId),
-        modelId: storable(count.modelId),
+        keyId: storableText(count.keyId),
+        projectId: storableText(count.projectId),
+        modelId: storableText(count.modelId),
         errorCode: required(count.errorCode, 'error_code'),
         apiType: apiTypeOf(count.apiType),
         hour: timeOf(count.hourUnixMs, 'hour_unix_ms'),
@@ -54,10 +54,10 @@ function parseReport(request: RecordRefusalsRequest): RefusalReport {
       latest: latest.map((one) => ({
         requestId: required(one.requestId, 'request_id'),
         organizationId: required(one.organizationId, 'organization_id'),
-        keyId: storable(one.keyId),
-        model: storable(one.model),
+        keyId: storableText(one.keyId),
+        model: storableText(one.model),
         errorCode: required(one.errorCode, 'error_code'),
-        errorMessage: storable(one.errorMessage),
+        errorMessage: storableText(one.errorMessage),
         apiType: apiTypeOf(one.apiType),
         refusedAt: timeOf(one.refusedUnixMs, 'refused_unix_ms'),
       })),

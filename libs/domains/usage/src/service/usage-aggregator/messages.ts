@@ -1,4 +1,4 @@
-import { apiTypeOf, nanoUsd, type UnixMs, type Usage } from '@gateway/base';
+import { apiTypeOf, nanoUsd, NO_USAGE, storableText, type UnixMs } from '@gateway/base';
 import { UsageSource } from '@gateway/contracts/common';
 import {
   GenerationSettled,
@@ -14,16 +14,6 @@ import type { ProviderAttempt, SettledGeneration, StoredGeneration } from '../..
 
 /** 9999-12-31T23:59:59.999Z, the last day with a four-digit year. */
 const LAST_UNIX_MS = 253_402_300_799_999n;
-
-const NO_TOKENS: Usage = {
-  promptTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  imageTokens: 0,
-  completionTokens: 0,
-  reasoningTokens: 0,
-};
 
 const USAGE_SOURCES: ReadonlyMap<UsageSource, SettledGeneration['usageSource']> = new Map([
   [UsageSource.USAGE_SOURCE_PROVIDER, 'provider'],
@@ -66,30 +56,30 @@ function generationOf(settled: GenerationSettled, finished: GenerationFinished):
   return {
     id: required(finished.generationId, 'generation_id'),
     organizationId: required(finished.organizationId, 'organization_id'),
-    keyId: storable(finished.keyId),
-    requestId: storable(finished.requestId),
+    keyId: storableText(finished.keyId),
+    requestId: storableText(finished.requestId),
     modelId: required(finished.modelId, 'model_id'),
-    provider: storable(finished.provider),
-    providerModel: storable(finished.providerModel),
+    provider: storableText(finished.provider),
+    providerModel: storableText(finished.providerModel),
     createdAt: timeOf(finished.createdUnixMs, 'created_unix_ms'),
     settledAt: timeOf(settled.settledUnixMs, 'settled_unix_ms'),
     streamed: finished.streamed,
     cancelled: finished.cancelled,
-    finishReason: storable(finished.finishReason),
-    usage: finished.usage ?? NO_TOKENS,
+    finishReason: storableText(finished.finishReason),
+    usage: finished.usage ?? NO_USAGE,
     usageSource: USAGE_SOURCES.get(finished.usageSource),
     costNanoUsd: nanoUsd(settled.costNanoUsd),
     chargedNanoUsd: nanoUsd(settled.chargedNanoUsd),
     latencyMs: finished.latencyMs,
     generationTimeMs: finished.generationTimeMs,
     apiType: apiTypeOf(finished.apiType),
-    externalUser: finished.externalUser === undefined ? undefined : storable(finished.externalUser),
+    externalUser: storableText(finished.externalUser),
     errorCode: finished.errorCode,
     timeToFirstTokenMs: finished.timeToFirstTokenMs,
     attempts: finished.attempts.length > 0 ? finished.attempts.map(attemptOf) : undefined,
     prices: settled.prices ?? finished.prices,
-    runId: finished.runId === undefined ? undefined : storable(finished.runId),
-    projectId: storable(finished.projectId ?? ''),
+    runId: storableText(finished.runId),
+    projectId: storableText(finished.projectId ?? ''),
     providerCostNanoUsd:
       finished.providerCostNanoUsd === undefined ? undefined : nanoUsd(finished.providerCostNanoUsd),
   };
@@ -98,28 +88,23 @@ function generationOf(settled: GenerationSettled, finished: GenerationFinished):
 function attemptOf(attempt: ProviderAttempt): ProviderAttempt {
   const { provider, providerModel, reason, outcome, durationMs, error } = attempt;
   return {
-    provider: storable(provider),
-    providerModel: storable(providerModel),
-    reason: storable(reason),
-    outcome: storable(outcome),
+    provider: storableText(provider),
+    providerModel: storableText(providerModel),
+    reason: storableText(reason),
+    outcome: storableText(outcome),
     durationMs,
     error: error && {
       httpStatus: error.httpStatus,
-      code: storable(error.code),
-      type: storable(error.type),
-      text: storable(error.text),
+      code: storableText(error.code),
+      type: storableText(error.type),
+      text: storableText(error.text),
     },
   };
 }
 
 export function required(text: string, field: string): string {
   if (text === '') throw new Error(`${field} is empty`);
-  return storable(text);
-}
-
-/** Clients may send any text as `user`, but PostgreSQL text cannot contain NUL. */
-export function storable(text: string): string {
-  return text.replaceAll('\0', '');
+  return storableText(text);
 }
 
 export function timeOf(unixMs: bigint, field: string): UnixMs {
