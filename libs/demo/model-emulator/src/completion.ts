@@ -132,7 +132,12 @@ function composeEmbeddings(
   promptTokens: number,
 ): Completion {
   return {
-    ...{ id, createdS, modelName, choices: [], showsReasoning: false, topLogprobs: undefined },
+    id,
+    createdS,
+    modelName,
+    choices: [],
+    showsReasoning: false,
+    topLogprobs: undefined,
     usage: { promptTokens, ...NO_CACHE_USE, completionTokens: 0, reasoningTokens: 0 },
     embeddings: prompt.parts.map(({ text, tokens }) => {
       const random = createRandom(hashText(text, hashText(model.id)));

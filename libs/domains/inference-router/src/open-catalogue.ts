@@ -55,7 +55,11 @@ export function openCatalogue({
   const store = createPostgresCatalogueStore({ pool, cipher: createSecretCipher(encryptionKeys), log });
   const texts = createCatalogueTexts({ variables, identityHosts: config.GATEWAY_CLOUD_IDENTITY_HOSTS });
   const catalogue = createDatabaseCatalogue({
-    ...{ store, texts, processName, clock, log },
+    store,
+    texts,
+    processName,
+    clock,
+    log,
     async prepare() {
       await store.reencryptSecrets();
       if (existsSync(file))

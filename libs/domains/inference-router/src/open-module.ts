@@ -77,7 +77,10 @@ export function openInferenceRouterModule(options: OpenInferenceRouterOptions) {
         }),
     });
   const module = createInferenceRouterModule({
-    ...{ events, ledger, log, metrics },
+    events,
+    ledger,
+    log,
+    metrics,
     ...(processName !== undefined && { processName }),
     catalogue,
     managedCatalogue,
@@ -91,7 +94,10 @@ export function openInferenceRouterModule(options: OpenInferenceRouterOptions) {
     contentStore:
       encryptionKeys &&
       createPostgresContentStore({
-        ...{ pool, clock, maxRetentionDays, log },
+        pool,
+        clock,
+        maxRetentionDays,
+        log,
         cipher: createSecretCipher(encryptionKeys),
       }),
     contentLimits: { maxRetentionDays, maxBytes: config.GATEWAY_CONTENT_LOG_MAX_BYTES },

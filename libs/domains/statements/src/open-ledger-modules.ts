@@ -48,7 +48,14 @@ export function openLedgerModules({
     billingLedger: createBillingLedgerModule({ ...adapters, ...deps }),
     statements: createStatementsModule({
       ...createStatementsAdapters({
-        ...{ pool, appender, clock, mailer, encryptionKeys, dashboardUrl, log, settings },
+        pool,
+        appender,
+        clock,
+        mailer,
+        encryptionKeys,
+        dashboardUrl,
+        log,
+        settings,
         organizationName: async (organizationId) => (await auth.getOrganizationName({ organizationId })).name,
       }),
       ledger: adapters.store,

@@ -59,7 +59,9 @@ function entryOf(row: Row): AuditEntry {
     id: row.id,
     createdAt: row.created_at.getTime() as UnixMs,
     actor: {
-      ...{ id: row.actor_id, label: row.actor_label, ipAddress: row.actor_ip_address },
+      id: row.actor_id,
+      label: row.actor_label,
+      ipAddress: row.actor_ip_address,
       memberRole: row.actor_role,
     },
     ...(row.organization_id !== null && { organizationId: row.organization_id }),

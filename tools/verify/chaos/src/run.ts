@@ -37,7 +37,10 @@ export async function runChaos(
   try {
     const faults = choose(faultsOf(cluster, options), options);
     const traffic = startTraffic({
-      ...{ client, tenants, random, name: 'chaos' },
+      client,
+      tenants,
+      random,
+      name: 'chaos',
       rate: options.rate,
       runBudgetUsd: RUN_BUDGET_USD,
     });

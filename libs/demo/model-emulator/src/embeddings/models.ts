@@ -34,8 +34,13 @@ export function embeddingModel(id: string): EmbeddingModel {
 /** As a model without any ability of chat. */
 export function withoutChat({ id, maxTokens }: EmbeddingModel): EmulatedModel {
   return {
-    ...{ id, contextWindow: maxTokens, maxOutput: 0 },
-    ...{ tools: false, vision: false, jsonMode: false, showsReasoning: false },
+    id,
+    contextWindow: maxTokens,
+    maxOutput: 0,
+    tools: false,
+    vision: false,
+    jsonMode: false,
+    showsReasoning: false,
     reasoningTokens: {},
   };
 }

@@ -57,11 +57,25 @@ export function embeddingsRequest(
   const lastUserText = parts.at(-1)?.text ?? '';
   const directives = readDirectives({ modelSuffixes: suffixes, faultHeader, lastUserText });
   return {
-    ...{ modelName, model: withoutChat(model), question: '', directives },
+    modelName,
+    model: withoutChat(model),
+    question: '',
+    directives,
     prompt: { tokens, parts, images: [], pages: 0, lastUserText, endsWithToolResult: false },
-    ...{ stream: false, includeUsage: false, maxTokens: undefined, stop: [], n: 1, seed: 0 },
-    ...{ tools: [], toolsText: '', toolChoice: { kind: 'none' }, parallelToolCalls: false },
-    ...{ responseFormat: { kind: 'text' }, reasoningEffort: undefined, logprobs: false, topLogprobs: 0 },
+    stream: false,
+    includeUsage: false,
+    maxTokens: undefined,
+    stop: [],
+    n: 1,
+    seed: 0,
+    tools: [],
+    toolsText: '',
+    toolChoice: { kind: 'none' },
+    parallelToolCalls: false,
+    responseFormat: { kind: 'text' },
+    reasoningEffort: undefined,
+    logprobs: false,
+    topLogprobs: 0,
     embeddings: { dimensions, encoding },
   };
 }

@@ -180,7 +180,10 @@ export function createKeyEndpoints(
       const { dailyBudgetNanoUsd: bound } = await limitsOf(organizationId);
       const dailyBudgetNanoUsd = bound !== undefined && bound < requested ? bound : requested;
       const wanted = {
-        ...{ actor, organizationId, sessionId: actor.sessionId, lifetimeMs: PLAYGROUND_KEY_MS },
+        actor,
+        organizationId,
+        sessionId: actor.sessionId,
+        lifetimeMs: PLAYGROUND_KEY_MS,
         settings: {
           name: `Playground: ${actor.label}`.slice(0, 100),
           scopes: ['chat', 'usage:read'] as const,
@@ -196,8 +199,10 @@ export function createKeyEndpoints(
       const { key, secret } = accepted(await timeEdgeWait(metrics, created));
       if (key.expiresAt === undefined) throw new Error('a key of a session has no expiry');
       return {
-        ...{ key_id: key.id, secret },
-        ...{ expires_at: isoTime(key.expiresAt), budget_usd: usd(dailyBudgetNanoUsd) },
+        key_id: key.id,
+        secret,
+        expires_at: isoTime(key.expiresAt),
+        budget_usd: usd(dailyBudgetNanoUsd),
       };
     }),
   ];

@@ -61,7 +61,8 @@ export function createOrganizationEndpoints(
 
     implement(organizations.create, async ({ body: { name, limits, ceilings }, actor }) => {
       const wanted = {
-        ...{ actor, name },
+        actor,
+        name,
         ...(limits && { limits: limitChangesOf(limits) }),
         ...(ceilings && { ceilings: limitChangesOf(ceilings) }),
       };

@@ -41,8 +41,12 @@ export function createProjectEndpoints(
     implement(projects.update, async ({ params, body, actor, signal }) => {
       const { organization_id: organizationId, project_id: projectId } = params;
       const change = {
-        ...{ actor, organizationId, projectId, name: body.name },
-        ...{ budgets: budgetChangesOf(body), expectedVersion: body.version },
+        actor,
+        organizationId,
+        projectId,
+        name: body.name,
+        budgets: budgetChangesOf(body),
+        expectedVersion: body.version,
       };
       const changed = await timeEdgeWait(metrics, updateProject(ports, change, signal));
       const project = await acceptedOrCurrent(changed, async () => {

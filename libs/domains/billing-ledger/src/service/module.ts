@@ -62,8 +62,14 @@ export function createBillingLedgerModule(options: BillingLedgerPorts): GatewayM
         BillingLedgerDefinition,
         handlersUnavailableAsNoCapacity(
           createHandlers({
-            ...{ store, claims, clock },
-            ...{ holdBatcher, extensionBatcher, voidBatcher, settleBatcher, claimBatcher },
+            store,
+            claims,
+            clock,
+            holdBatcher,
+            extensionBatcher,
+            voidBatcher,
+            settleBatcher,
+            claimBatcher,
           }),
           isLedgerUnavailable,
         ),

@@ -98,11 +98,13 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
   const bulkheads = new Bulkheads();
   const health = new TargetHealth(ports.clock);
   const drains = createSwitchWatch(ports.drainStore ?? createMemorySwitchStore(), {
-    ...{ timers, log },
+    timers,
+    log,
     what: 'drained targets',
   });
   const disabledModels = createSwitchWatch(ports.disabledModelStore ?? createMemorySwitchStore(), {
-    ...{ timers, log },
+    timers,
+    log,
     what: 'disabled models',
   });
   const catalogue = createEffectiveCatalogue(ports.catalogue, { ...ports, disabledModels });
@@ -154,7 +156,8 @@ export function createInferenceRouterModule(ports: InferenceRouterPorts): Gatewa
       bindService(
         InferenceRouterDefinition,
         createRouterHandlers({
-          ...{ catalogue, generate },
+          catalogue,
+          generate,
           extendHold: createHoldExtender(ports.ledger, { retryMs: extensionRetryMs }),
           stopping: watches.signal,
         }),

@@ -74,8 +74,11 @@ export function createNotificationEndpoints(ports: NotificationEndpointPorts): r
         });
       }
       const test = {
-        ...{ id: newId('ntf'), created: clock.now() },
-        ...{ kind: 'test' as const, cause: undefined, subjects: [] },
+        id: newId('ntf'),
+        created: clock.now(),
+        kind: 'test' as const,
+        cause: undefined,
+        subjects: [],
       };
       const change = { actor, action: 'operator_notifications.test', target: 'operator_notifications' };
       const outcome = await admin.storeTest(test, recipients, auditOf({ ...change, details: {} }, ports));

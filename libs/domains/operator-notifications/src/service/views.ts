@@ -15,7 +15,9 @@ export function settingsView({ emailEnabled, extraEmails, webhook }: Notificatio
 export function incidentView(incident: TrackedIncident) {
   const { cause, subject, details, since, lastReported, opened } = incident;
   return {
-    ...{ cause, subject, details },
+    cause,
+    subject,
+    details,
     since: isoTime(since),
     last_reported_at: isoTime(lastReported),
     notified_at: timeOrNull(opened),
@@ -25,7 +27,8 @@ export function incidentView(incident: TrackedIncident) {
 export function notificationView(notification: StoredNotification) {
   const { id, created, kind, cause, subjects, deliveries } = notification;
   return {
-    ...{ id, kind },
+    id,
+    kind,
     created_at: isoTime(created),
     cause: cause ?? null,
     title: titleOf(notification),

@@ -68,7 +68,10 @@ function operation(endpoint: Endpoint, components: Record<string, unknown>): Jso
   const { summary, description, access, audit, query, headers, body } = endpoint;
   const parameters = [
     ...namesIn(endpoint.path).map((name) => ({
-      ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
       description: pathParameters[name as keyof typeof pathParameters],
     })),
     ...parametersOf(query, 'query', components),
@@ -112,7 +115,10 @@ function parametersOf(schema: z.ZodObject | undefined, place: string, components
     required?: string[];
   };
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({
-    ...{ name, in: place, required: required.includes(name), schema: rest },
+    name,
+    in: place,
+    required: required.includes(name),
+    schema: rest,
     ...(description === undefined ? {} : { description }),
   }));
 }

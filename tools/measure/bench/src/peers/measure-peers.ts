@@ -45,7 +45,10 @@ export function peerLines(failureReason: ReadonlyMap<string, string>): PeerLine[
       features: { auth: 'keys', limits: 'four and a budget', billing: 'hold and settle, durable' },
     },
     ...PEERS.map(({ name, title, version, features }) => ({
-      ...{ name, title: `${title} ${version}`, features, failureReason: failureReason.get(name) },
+      name,
+      title: `${title} ${version}`,
+      features,
+      failureReason: failureReason.get(name),
     })),
   ];
 }

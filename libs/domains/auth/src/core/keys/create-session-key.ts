@@ -63,8 +63,15 @@ export async function createSessionKey(
       const endsAt = createdAt + Math.min(lifetimeMs, MAX_SESSION_KEY_MS);
       const expiresAt = Math.min(endsAt, session.expiresAt) as UnixMs;
       const value: ApiKey = {
-        ...{ id, organizationId, last4, settings, createdAt, version: 1 },
-        ...{ expiresAt, sessionId, owner: ownerOf(actor) },
+        id,
+        organizationId,
+        last4,
+        settings,
+        createdAt,
+        version: 1,
+        expiresAt,
+        sessionId,
+        owner: ownerOf(actor),
       };
       const details = {
         ...keyFields(value),

@@ -60,7 +60,8 @@ export function createExportHandlers(ports: DashboardApiPorts): readonly Impleme
     const pages = csvPages(AUDIT_COLUMNS, async (pageToken) => {
       const { entries, nextPageToken } = await listAudit(ports, {
         organizationId,
-        ...{ pageSize: Number(CSV_PAGE_SIZE), pageToken },
+        pageSize: Number(CSV_PAGE_SIZE),
+        pageToken,
         ...auditFilter(query),
       });
       return pageView(entries.map(viewOf), nextPageToken);

@@ -25,7 +25,9 @@ export function contentOf(
 ): GenerationContent {
   const { generationId, organizationId, createdUnixMs } = request;
   return {
-    ...{ generationId, organizationId, createdUnixMs },
+    generationId,
+    organizationId,
+    createdUnixMs,
     request: shorten([Buffer.from(headOf(request)), request.bodyJson.subarray(1)], maxBytes),
     response: responseJson === undefined ? undefined : shorten([Buffer.from(responseJson)], maxBytes),
   };

@@ -192,8 +192,10 @@ async function failStream(run: GenerationRun, thrown: unknown, hasOutput: boolea
     if (hasOutput) throw thrown;
     const { code, internalMessage } = thrown;
     throw new GatewayError(code, {
-      ...{ internalMessage, cause: thrown },
-      ...{ providerCalled: true, generationRecorded: true },
+      internalMessage,
+      cause: thrown,
+      providerCalled: true,
+      generationRecorded: true,
     });
   }
   const failure = toUpstreamFailure(thrown);

@@ -251,7 +251,14 @@ async function attemptTarget(
       call.onDispatch(target, reason);
       const { model, request, head, signal, gate } = call;
       return openTarget(ports, {
-        ...{ target, model, request, head, body, embeddings, gate, totalMs },
+        target,
+        model,
+        request,
+        head,
+        body,
+        embeddings,
+        gate,
+        totalMs,
         callerSignal: signal,
         onSent: () => call.onSent(bytes),
       });

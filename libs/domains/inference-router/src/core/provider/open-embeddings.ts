@@ -76,7 +76,10 @@ async function readPart(
   attempt.expect(timeouts.firstByteMs, 'response');
   const response = await attempt.send(() =>
     ports.transport.send({
-      ...{ target, body, stream: false, operation: 'embeddings' },
+      target,
+      body,
+      stream: false,
+      operation: 'embeddings',
       path: protocol.path(target),
       signal: attempt.signal,
       onSent: call.onSent,

@@ -96,7 +96,11 @@ function costOf({ cost }: Target, request: RoutedRequest): NanoUsd | number {
   const usage = {
     promptTokens: request.estimatedInputTokens,
     completionTokens: request.maxOutputTokens * request.n,
-    ...{ cachedTokens: 0, cacheWriteTokens: 0, cacheWrite1hTokens: 0, imageTokens: 0, reasoningTokens: 0 },
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    imageTokens: 0,
+    reasoningTokens: 0,
   };
   return costOfUsage(usage, cost);
 }

@@ -25,7 +25,9 @@ export function createPrismaInvitationStore(prisma: AuthPrisma): InvitationStore
         const member = await transaction.membership.count({ where: { organizationId, member: { email } } });
         if (member > 0) return 'already_member';
         const others = {
-          ...{ organizationId, email: { not: email }, ...OPEN },
+          organizationId,
+          email: { not: email },
+          ...OPEN,
           expiresAt: { gt: new Date(createdAt) },
         };
         if ((await transaction.invitation.count({ where: others })) >= max) return 'too_many';

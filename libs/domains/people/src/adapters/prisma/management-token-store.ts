@@ -18,7 +18,10 @@ export function createPrismaManagementTokenStore(prisma: AuthPrisma): Management
     insert(sha256, token, { actorId, permits }, max, audit) {
       const { id, scope, name, last4, access, createdAt, expiresOn, creatorId } = token;
       const data = {
-        ...{ id, name, last4, access },
+        id,
+        name,
+        last4,
+        access,
         organizationId: scope?.organizationId ?? null,
         role: scope?.role ?? null,
         sha256: Uint8Array.from(sha256),

@@ -68,7 +68,10 @@ async function acceptAsNew(
   const passwordHash = await ports.passwords.hash(password);
   const newMember: StoredMember = {
     id: ports.newId('mem'),
-    ...{ email, role: 'member', disabled: false, passwordHash },
+    email,
+    role: 'member',
+    disabled: false,
+    passwordHash,
   };
   const created = auditOf(
     {
@@ -85,8 +88,12 @@ async function acceptAsNew(
   const { opened, sessionToken } = prepareSession(ports, opening);
   const at = ports.clock.now();
   const accepted = await ports.invitations.accept({
-    ...{ invitation, memberId: newMember.id, newMember },
-    ...{ at, audits, opened },
+    invitation,
+    memberId: newMember.id,
+    newMember,
+    at,
+    audits,
+    opened,
   });
   return accepted ? { session: opened.session, sessionToken } : refusals.linkNotValid;
 }

@@ -91,7 +91,11 @@ async function openForNew(
     );
   const { opened, sessionToken } = prepareSession(ports, { member, ...from, signedInBy: 'oidc' });
   const linked: LinkedMember = {
-    ...{ issuer, subject, member, isNew: !existing, at: ports.clock.now() },
+    issuer,
+    subject,
+    member,
+    isNew: !existing,
+    at: ports.clock.now(),
     ...(belongs ? {} : { membership: { organizationId, role } }),
     audits: [
       ...(existing ? [] : [audited('member.create', { role: member.role })]),

@@ -23,7 +23,9 @@ export function holdingAllInput(chat: ValidatedChatRequest): ValidatedChatReques
   const { images, imageTokens, hasDefinitions } = chat.inputParts;
   const largest = maxPlausiblePromptTokens({
     estimatedInputTokens: chat.estimatedInputTokens,
-    ...{ images, estimatedImageTokens: imageTokens, hasDefinitions },
+    images,
+    estimatedImageTokens: imageTokens,
+    hasDefinitions,
   });
   // The context length of an embedding model is that of one input.
   const most = isEmbeddingModel(chat.model) ? largest : Math.min(largest, chat.model.contextLength);

@@ -22,7 +22,9 @@ function replay(message: JsonObject): string {
       message: {
         ...message,
         content: [],
-        ...{ stop_reason: null, stop_sequence: null, stop_details: null },
+        stop_reason: null,
+        stop_sequence: null,
+        stop_details: null,
         usage: { ...input, output_tokens: 0 },
       },
     },
@@ -37,8 +39,13 @@ function replay(message: JsonObject): string {
   const delta = { stop_reason, stop_sequence, stop_details, container: null };
   const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens } = input;
   const cumulative = {
-    ...{ input_tokens, cache_creation_input_tokens, cache_read_input_tokens },
-    ...{ output_tokens, output_tokens_details, server_tool_use, cost },
+    input_tokens,
+    cache_creation_input_tokens,
+    cache_read_input_tokens,
+    output_tokens,
+    output_tokens_details,
+    server_tool_use,
+    cost,
   };
   events.push({ type: 'message_delta', delta, usage: cumulative }, { type: 'message_stop' });
   return events.map(typedEvent).join('');

@@ -148,12 +148,18 @@ export function callItem(
   return context.requested.customTools?.includes(name)
     ? {
         id: itemId('custom_tool_call', context, index),
-        ...{ type: 'custom_tool_call', status, call_id, name },
+        type: 'custom_tool_call',
+        status,
+        call_id,
+        name,
         input: status === 'completed' ? customInput(call.arguments) : '',
       }
     : {
         id: itemId('function_call', context, index),
-        ...{ type: 'function_call', status, call_id, name },
+        type: 'function_call',
+        status,
+        call_id,
+        name,
         arguments: call.arguments,
       };
 }
