@@ -87,6 +87,7 @@ describe('the dashboard API with the real auth domain', () => {
       requests_per_minute: 10,
       tokens_per_minute: null,
       daily_budget_usd: '5.00',
+      weekly_budget_usd: null,
       monthly_budget_usd: null,
       total_budget_usd: null,
       concurrency: null,

@@ -10,6 +10,7 @@ const SCOPES = {
 
 const PERIODS = {
   day: BudgetPeriod.BUDGET_PERIOD_DAY,
+  week: BudgetPeriod.BUDGET_PERIOD_WEEK,
   month: BudgetPeriod.BUDGET_PERIOD_MONTH,
   total: BudgetPeriod.BUDGET_PERIOD_TOTAL,
 } as const;

@@ -21,9 +21,13 @@ const RUNS = ['run-1', 'run-2'];
 const PROJECTS = ['proj-1', 'proj-2'];
 /** Far from the seeds of runs and long budgets. */
 const PROJECTS_FROM_SEED = 500_000_000;
+/** Far from the seeds of projects. */
+const WEEKS_FROM_SEED = 600_000_000;
 const NOON = Date.UTC(2026, 10, 21, 12);
 /** The last seconds of a day and a month. */
 const BEFORE_MIDNIGHT = Date.UTC(2026, 10, 30, 23, 59, 50);
+/** The last seconds of a week. */
+const BEFORE_MONDAY = Date.UTC(2026, 10, 29, 23, 59, 50);
 const MAX_LIFETIME_MS = 60_000;
 const ENDINGS: readonly (ClaimEnding | undefined)[] = [
   ...(['completed', 'completed', 'completed', 'failed', 'cancelled', 'unknown'] as const),
@@ -129,7 +133,8 @@ const KEYS_IN_FLIGHT: Theme = {
 export function generateHistory(seed: number): History {
   const random = seededRandom(seed);
   const theme = random.chance(0.6) ? MONEY : KEYS_IN_FLIGHT;
-  const startUnixMs = random.chance(0.4) ? BEFORE_MIDNIGHT : NOON;
+  const startsBeforeMidnight = random.chance(0.4);
+  const startUnixMs = !startsBeforeMidnight ? NOON : hasWeeks(seed) ? BEFORE_MONDAY : BEFORE_MIDNIGHT;
   const generations = Array.from({ length: random.integer(3, theme.generations) }, (_, index) =>
     generation(random, theme, seed, index, startUnixMs),
   );
@@ -164,6 +169,7 @@ function generation(
     keyBudget: budget(),
     ...longBudgetsAndRun(seed, index),
     project: project(seed, index),
+    weekBudgets: weekBudgets(seed, index),
     holdPrices,
     eventPrices: eventPrices(random, holdPrices),
     usage: usage(random),
@@ -204,6 +210,16 @@ function project(seed: number, index: number): ProjectBudgets | undefined {
   const hasBudgets = seed % 3 === 0;
   const budget = () => (hasBudgets && random.chance(0.35) ? random.integer(0, 130) : undefined);
   return { id: random.pick(PROJECTS), day: budget(), month: budget(), total: budget() };
+}
+
+/** Only every fifth history has budgets of weeks, and for one kind of owner, so that another does not refuse first. */
+const hasWeeks = (seed: number): boolean => seed % 5 === 2;
+
+function weekBudgets(seed: number, index: number): Generation['weekBudgets'] {
+  const random = seededRandom(WEEKS_FROM_SEED + seed * 1_000 + index);
+  const owner = (['key', 'project', 'organization'] as const)[Math.floor(seed / 5) % 3];
+  const amount = hasWeeks(seed) && random.chance(0.6) ? random.integer(0, 60) : undefined;
+  return { organization: undefined, key: undefined, project: undefined, [owner as string]: amount };
 }
 
 /** Usually the prices of the hold; sometimes those of a changed catalogue, or none. */

@@ -28,6 +28,11 @@ export interface Generation {
     readonly keyMonth: number | undefined;
     readonly keyTotal: number | undefined;
   };
+  readonly weekBudgets: {
+    readonly organization: number | undefined;
+    readonly key: number | undefined;
+    readonly project: number | undefined;
+  };
   readonly run: { readonly id: string; readonly budget: number | undefined } | undefined;
   readonly project: ProjectBudgets | undefined;
   /** Prices of the hold; the catalogue may change before the generation finishes. */

@@ -1,4 +1,4 @@
-import type { Prices } from '@gateway/base';
+import { DAY_MS, type Prices } from '@gateway/base';
 import { LEASE_MS, type Generation, type Operation } from './history';
 import { changeOwnClaim, claim, deleteExpired, releaseClaim, settleClaim, type Claim } from './model-claims';
 import { costOf, NO_PRICES } from './model-cost';
@@ -12,7 +12,7 @@ export interface ModelState {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly credits: ReadonlyMap<string, { readonly organization: string; readonly amount: bigint }>;
   readonly holds: ReadonlyMap<string, Hold>;
-  /** Spent and held amounts by organization and day, month or all time, each alone, with the key and with the project, and by run. */
+  /** Spent and held amounts by organization and day, week, month or all time, each alone, with the key and with the project, and by run. */
   readonly used: ReadonlyMap<string, bigint>;
   /** The fixed budgets, by organization and run. */
   readonly runs: ReadonlyMap<string, bigint>;
@@ -148,7 +148,7 @@ function use(
   { organization, day, key, project, run }: Pick<Hold, 'organization' | 'day' | 'key' | 'project' | 'run'>,
   amount: bigint,
 ): void {
-  const periods = [day, monthOf(day), ALL_TIME];
+  const periods = [day, weekOf(day), monthOf(day), ALL_TIME];
   const names = periods.flatMap((period) => [
     `${organization} ${period}`,
     `${organization} ${period} ${key}`,
@@ -225,6 +225,7 @@ function refusalOf(
       (each) => each.project !== undefined && each.project.id === one.project?.id,
     );
   const inMonth = (hold: Hold) => monthOf(hold.day) === monthOf(day);
+  const inWeek = (hold: Hold) => weekOf(hold.day) === weekOf(day);
   const ofKey = (hold: Hold) => hold.key === one.key;
   const project = one.project?.id;
   const ofProject = (hold: Hold) => hold.project === project;
@@ -270,6 +271,27 @@ function refusalOf(
       ofOrganization((each) => each.longBudgets.organizationTotal),
       `${organization} ${ALL_TIME}`,
       () => true,
+    ],
+    [
+      'key week',
+      ofItsKey((each) => each.weekBudgets.key),
+      `${organization} ${weekOf(day)} ${one.key}`,
+      (hold) => ofKey(hold) && inWeek(hold),
+    ],
+    [
+      'project week',
+      lowest(
+        (each) => each.weekBudgets.project,
+        (each) => each.project !== undefined && each.project.id === project,
+      ),
+      `${organization} ${weekOf(day)} ${project}`,
+      (hold) => ofProject(hold) && inWeek(hold),
+    ],
+    [
+      'organization week',
+      ofOrganization((each) => each.weekBudgets.organization),
+      `${organization} ${weekOf(day)}`,
+      inWeek,
     ],
     [
       'key day',
@@ -378,6 +400,12 @@ const ALL_TIME = 'all time';
 
 function monthOf(day: string): string {
   return day.slice(0, 7);
+}
+
+/** Named after its Monday. 1970 began on a Thursday. */
+function weekOf(day: string): string {
+  const days = Date.parse(day) / DAY_MS;
+  return `week of ${dayOf((days - ((days + 3) % 7)) * DAY_MS)}`;
 }
 
 function dayOf(unixMs: number): string {

@@ -111,6 +111,20 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     174,
   ],
   [
+    'a week starts on Tuesday',
+    'budget_periods',
+    "date_trunc('week', p_day)::date,",
+    "(date_trunc('week', p_day - 1) + interval '1 day')::date,",
+    102,
+  ],
+  [
+    'a batch that is placed as a whole ignores the weekly budget of a key',
+    'hold_credit',
+    'where (',
+    "where (budget.scope <> 'key' or budget.period <> 'week') and (",
+    62,
+  ],
+  [
     'a settlement without a hold does not count against its project',
     'post_settlements',
     'budget_accounts_of(booked.key_id, booked.project_id, booked.day)',

@@ -183,6 +183,7 @@ async function ownTables({ auditPool }: LedgerFixture): Promise<string[]> {
 
 function holdOf(one: Generation, byOtherOrganization: boolean, now: UnixMs): HoldRequest {
   const { organizationMonth, organizationTotal, keyMonth, keyTotal } = one.longBudgets;
+  const { weekBudgets } = one;
   const owners = { keyId: one.key, projectId: one.project?.id, runId: one.run?.id };
   return {
     ...owners,
@@ -191,9 +192,19 @@ function holdOf(one: Generation, byOtherOrganization: boolean, now: UnixMs): Hol
     amountNanoUsd: usdNano(one.amount),
     prices: one.holdPrices,
     budgets: budgetsOf(owners, {
-      organization: { day: one.organizationBudget, month: organizationMonth, total: organizationTotal },
-      key: { day: one.keyBudget, month: keyMonth, total: keyTotal },
-      project: { day: one.project?.day, month: one.project?.month, total: one.project?.total },
+      organization: {
+        day: one.organizationBudget,
+        week: weekBudgets.organization,
+        month: organizationMonth,
+        total: organizationTotal,
+      },
+      key: { day: one.keyBudget, week: weekBudgets.key, month: keyMonth, total: keyTotal },
+      project: {
+        day: one.project?.day,
+        week: one.project && weekBudgets.project,
+        month: one.project?.month,
+        total: one.project?.total,
+      },
       run: { total: one.run?.budget },
     }),
     createdUnixMs: now,

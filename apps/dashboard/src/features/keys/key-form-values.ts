@@ -19,6 +19,7 @@ export interface KeyFormValues {
   readonly tokensPerMinute: string;
   readonly concurrency: string;
   readonly dailyBudget: string;
+  readonly weeklyBudget: string;
   readonly monthlyBudget: string;
   readonly totalBudget: string;
   /** The id of a project; empty for none. */
@@ -43,6 +44,7 @@ export const EMPTY_KEY: KeyFormValues = {
   tokensPerMinute: '',
   concurrency: '',
   dailyBudget: '',
+  weeklyBudget: '',
   monthlyBudget: '',
   totalBudget: '',
   project: '',
@@ -61,6 +63,7 @@ export function valuesOf(key: Key): KeyFormValues {
     tokensPerMinute: key.tokens_per_minute?.toString() ?? '',
     concurrency: key.concurrency?.toString() ?? '',
     dailyBudget: key.daily_budget_usd ?? '',
+    weeklyBudget: key.weekly_budget_usd ?? '',
     monthlyBudget: key.monthly_budget_usd ?? '',
     totalBudget: key.total_budget_usd ?? '',
     project: key.project_id ?? '',
@@ -83,6 +86,7 @@ export function bodyOf(values: KeyFormValues): KeyBody {
     tokens_per_minute: parseLimit(values.tokensPerMinute),
     concurrency: parseLimit(values.concurrency),
     daily_budget_usd: readAmount(values.dailyBudget) || null,
+    weekly_budget_usd: readAmount(values.weeklyBudget) || null,
     monthly_budget_usd: readAmount(values.monthlyBudget) || null,
     total_budget_usd: readAmount(values.totalBudget) || null,
     project_id: values.project || null,
@@ -135,6 +139,7 @@ const FIELD_OF_PARAM: Readonly<Record<string, keyof KeyFormValues>> = {
   tokens_per_minute: 'tokensPerMinute',
   concurrency: 'concurrency',
   daily_budget_usd: 'dailyBudget',
+  weekly_budget_usd: 'weeklyBudget',
   monthly_budget_usd: 'monthlyBudget',
   total_budget_usd: 'totalBudget',
   project_id: 'project',

@@ -53,7 +53,13 @@ describe('the limits page', () => {
   });
 
   it('shows how much of each budget is spent and held, and by how much one is exceeded', async () => {
-    const spend = { today_usd: '27.5', this_month_usd: '120', total_usd: '120', held_usd: '0.5' };
+    const spend = {
+      today_usd: '27.5',
+      this_week_usd: '120',
+      this_month_usd: '120',
+      total_usd: '120',
+      held_usd: '0.5',
+    };
     api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({ spend }));
     renderPage('/o/org-1/limits');
     await screen.findByRole('meter', { name: 'Daily budget' });
@@ -84,6 +90,7 @@ describe('the limits page', () => {
       expect(api.requestsTo(SET_LIMITS)[0]?.body).toMatchObject({
         requests_per_minute: 900,
         daily_budget_usd: '30',
+        weekly_budget_usd: null,
         monthly_budget_usd: '600',
         total_budget_usd: '2000',
         concurrency: null,
@@ -147,6 +154,7 @@ describe('the limits page', () => {
         requests_per_minute: 300,
         tokens_per_minute: null,
         daily_budget_usd: '20',
+        weekly_budget_usd: null,
         monthly_budget_usd: '400',
         total_budget_usd: '2000',
         concurrency: 32,

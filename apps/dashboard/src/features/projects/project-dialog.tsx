@@ -130,6 +130,7 @@ function valuesOf(project: Project | undefined): Values {
   return {
     name: project?.name ?? '',
     daily_budget_usd: project?.daily_budget_usd ?? '',
+    weekly_budget_usd: project?.weekly_budget_usd ?? '',
     monthly_budget_usd: project?.monthly_budget_usd ?? '',
     total_budget_usd: project?.total_budget_usd ?? '',
   };
@@ -139,6 +140,7 @@ function bodyOf(values: Values) {
   return {
     name: values.name.trim(),
     daily_budget_usd: readAmount(values.daily_budget_usd) || null,
+    weekly_budget_usd: readAmount(values.weekly_budget_usd) || null,
     monthly_budget_usd: readAmount(values.monthly_budget_usd) || null,
     total_budget_usd: readAmount(values.total_budget_usd) || null,
   };

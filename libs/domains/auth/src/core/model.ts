@@ -10,6 +10,8 @@ export interface KeyLimits {
   readonly requestsPerMinute?: number;
   readonly tokensPerMinute?: number;
   readonly dailyBudgetNanoUsd?: NanoUsd;
+  /** The budget of the UTC week, which starts on Monday. */
+  readonly weeklyBudgetNanoUsd?: NanoUsd;
   /** The budget of the UTC calendar month. */
   readonly monthlyBudgetNanoUsd?: NanoUsd;
   /** The budget of all time. */
@@ -20,7 +22,7 @@ export interface KeyLimits {
 /** The most that all keys of a project together may spend. An absent budget does not apply. */
 export type ProjectBudgets = Pick<
   KeyLimits,
-  'dailyBudgetNanoUsd' | 'monthlyBudgetNanoUsd' | 'totalBudgetNanoUsd'
+  'dailyBudgetNanoUsd' | 'weeklyBudgetNanoUsd' | 'monthlyBudgetNanoUsd' | 'totalBudgetNanoUsd'
 >;
 
 /** Keys of an organization that share budgets. */

@@ -12,6 +12,7 @@ const CHANGES: Readonly<Record<string, readonly [before: unknown, after: unknown
   concurrency: [10, null],
   max_output_tokens: [500, 400],
   daily_budget_usd: ['10', '9'],
+  weekly_budget_usd: ['100', '90'],
   monthly_budget_usd: ['100', '90'],
   total_budget_usd: ['1000', null],
   multiple_completions: [true, false],

@@ -48,6 +48,7 @@ function keyLimitsView(limits: KeyLimits) {
 function budgetsView(budgets: ProjectBudgets) {
   return {
     daily_budget_usd: usdOrNull(budgets.dailyBudgetNanoUsd),
+    weekly_budget_usd: usdOrNull(budgets.weeklyBudgetNanoUsd),
     monthly_budget_usd: usdOrNull(budgets.monthlyBudgetNanoUsd),
     total_budget_usd: usdOrNull(budgets.totalBudgetNanoUsd),
   };

@@ -42,6 +42,7 @@ export const key = z
     tokens_per_minute: count,
     concurrency: count,
     daily_budget_usd: usd.nullable(),
+    weekly_budget_usd: usd.nullable(),
     monthly_budget_usd: usd.nullable(),
     total_budget_usd: usd.nullable(),
     project_id: id.nullable().meta({ description: 'Null: the key belongs to no project.' }),
@@ -90,6 +91,7 @@ export const keyBounds = z
     tokens_per_minute: count,
     concurrency: count,
     daily_budget_usd: usd.nullable(),
+    weekly_budget_usd: usd.nullable(),
     monthly_budget_usd: usd.nullable(),
     total_budget_usd: usd.nullable(),
   })
@@ -113,6 +115,7 @@ const keyFields = {
   tokens_per_minute: count,
   concurrency: count,
   daily_budget_usd: positiveUsd.nullable(),
+  weekly_budget_usd: positiveUsd.nullable(),
   monthly_budget_usd: positiveUsd.nullable(),
   total_budget_usd: positiveUsd.nullable(),
   project_id: id.nullable(),

@@ -8,6 +8,7 @@ export const project = z
     organization_id: id,
     name: z.string(),
     daily_budget_usd: usd.nullable().meta({ description: 'Resets at 00:00 UTC.' }),
+    weekly_budget_usd: usd.nullable().meta({ description: 'Resets on Mondays at 00:00 UTC.' }),
     monthly_budget_usd: usd
       .nullable()
       .meta({ description: 'Resets on the first of the month at 00:00 UTC.' }),
@@ -21,13 +22,15 @@ export const project = z
 export const budgetSpend = z
   .object({
     today_usd: usd,
+    this_week_usd: usd,
     this_month_usd: usd,
     total_usd: usd,
     held_usd: usd.meta({ description: 'Reserved by running requests, in addition.' }),
   })
   .meta({
     id: 'BudgetSpend',
-    description: 'Charges that count against the budgets. Days and months are UTC, by the time of admission.',
+    description:
+      'Charges that count against the budgets. Days, weeks (from Monday) and months are UTC, by the time of admission.',
   });
 
 const projectWithSpend = project
@@ -37,6 +40,7 @@ const projectWithSpend = project
 const projectFields = {
   name: z.string(),
   daily_budget_usd: positiveUsd.nullable(),
+  weekly_budget_usd: positiveUsd.nullable(),
   monthly_budget_usd: positiveUsd.nullable(),
   total_budget_usd: positiveUsd.nullable(),
 };

@@ -23,7 +23,7 @@ export interface DueBudgetAlert {
   readonly ownerId: string;
   readonly ownerName: string;
   readonly period: BudgetPeriod;
-  /** The UTC day or month; empty for the total. */
+  /** The UTC day, the Monday of the week, or the month; empty for the total. */
   readonly periodStart: string;
   readonly sharePercent: number;
   readonly budgetNanoUsd: NanoUsd;

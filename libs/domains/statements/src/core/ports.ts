@@ -47,6 +47,7 @@ export interface SpendOwner {
 /** What counts against the budgets of an owner. Days and months are UTC, by the time of admission. */
 export interface BudgetSpend {
   readonly todayNanoUsd: bigint;
+  readonly thisWeekNanoUsd: bigint;
   readonly thisMonthNanoUsd: bigint;
   readonly totalNanoUsd: bigint;
   /** Reserved by open holds, in addition. */
@@ -55,6 +56,7 @@ export interface BudgetSpend {
 
 export const NO_SPEND: BudgetSpend = {
   todayNanoUsd: 0n,
+  thisWeekNanoUsd: 0n,
   thisMonthNanoUsd: 0n,
   totalNanoUsd: 0n,
   heldNanoUsd: 0n,

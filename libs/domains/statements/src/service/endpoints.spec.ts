@@ -97,13 +97,20 @@ describe('adding credit', () => {
 
 it('reads the spend of the organization and of the key that the path names', async () => {
   const seen: unknown[] = [];
-  const spend = { todayNanoUsd: 1n, thisMonthNanoUsd: 20n, totalNanoUsd: 300n, heldNanoUsd: 4n };
+  const spend = {
+    todayNanoUsd: 1n,
+    thisWeekNanoUsd: 5n,
+    thisMonthNanoUsd: 20n,
+    totalNanoUsd: 300n,
+    heldNanoUsd: 4n,
+  };
   const readBudgetSpend = async (...call: unknown[]) => (seen.push(call), [spend]);
   const client = createAdminClient(inProcessFor(servicesWith({}, { readBudgetSpend })));
   const params = { organization_id: 'org-1', key_id: 'key-1' };
   await expect(client.call(endpoints.keys.budgetSpend, { params })).resolves.toEqual({
     spend: {
       today_usd: '0.000000001',
+      this_week_usd: '0.000000005',
       this_month_usd: '0.00000002',
       total_usd: '0.0000003',
       held_usd: '0.000000004',

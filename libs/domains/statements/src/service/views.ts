@@ -95,6 +95,7 @@ export function entryView(entry: Entry) {
 export function budgetSpendView(spend: BudgetSpend) {
   return {
     today_usd: usd(spend.todayNanoUsd),
+    this_week_usd: usd(spend.thisWeekNanoUsd),
     this_month_usd: usd(spend.thisMonthNanoUsd),
     total_usd: usd(spend.totalNanoUsd),
     held_usd: usd(spend.heldNanoUsd),

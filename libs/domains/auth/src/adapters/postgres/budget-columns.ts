@@ -3,6 +3,7 @@ import { nanoUsd, type Budget, type BudgetPeriod, type BudgetScope } from '@gate
 /** The column with the amount of each period. */
 const COLUMNS: readonly (readonly [BudgetPeriod, string])[] = [
   ['day', 'daily_budget_nano_usd'],
+  ['week', 'weekly_budget_nano_usd'],
   ['month', 'monthly_budget_nano_usd'],
   ['total', 'total_budget_nano_usd'],
 ];

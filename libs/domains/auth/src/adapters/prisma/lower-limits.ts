@@ -5,6 +5,7 @@ import type { KeyLimits, ProjectBudgets } from '../../core/model';
 /** The column of each limit. Projects have the budgets only. */
 const BUDGET_COLUMNS = {
   dailyBudgetNanoUsd: 'daily_budget_nano_usd',
+  weeklyBudgetNanoUsd: 'weekly_budget_nano_usd',
   monthlyBudgetNanoUsd: 'monthly_budget_nano_usd',
   totalBudgetNanoUsd: 'total_budget_nano_usd',
 } as const satisfies Record<keyof ProjectBudgets, string>;

@@ -15,6 +15,7 @@ import type { Prisma } from '@gateway/auth-shared/adapters';
 
 interface BudgetColumns {
   readonly dailyBudgetNanoUsd: bigint | null;
+  readonly weeklyBudgetNanoUsd: bigint | null;
   readonly monthlyBudgetNanoUsd: bigint | null;
   readonly totalBudgetNanoUsd: bigint | null;
 }
@@ -28,6 +29,7 @@ interface LimitColumns extends BudgetColumns {
 function budgetsOf(row: BudgetColumns): ProjectBudgets {
   return {
     ...(row.dailyBudgetNanoUsd === null ? {} : { dailyBudgetNanoUsd: nanoUsd(row.dailyBudgetNanoUsd) }),
+    ...(row.weeklyBudgetNanoUsd === null ? {} : { weeklyBudgetNanoUsd: nanoUsd(row.weeklyBudgetNanoUsd) }),
     ...(row.monthlyBudgetNanoUsd === null ? {} : { monthlyBudgetNanoUsd: nanoUsd(row.monthlyBudgetNanoUsd) }),
     ...(row.totalBudgetNanoUsd === null ? {} : { totalBudgetNanoUsd: nanoUsd(row.totalBudgetNanoUsd) }),
   };
@@ -36,6 +38,7 @@ function budgetsOf(row: BudgetColumns): ProjectBudgets {
 function budgetColumns(budgets: ProjectBudgets): BudgetColumns {
   return {
     dailyBudgetNanoUsd: budgets.dailyBudgetNanoUsd ?? null,
+    weeklyBudgetNanoUsd: budgets.weeklyBudgetNanoUsd ?? null,
     monthlyBudgetNanoUsd: budgets.monthlyBudgetNanoUsd ?? null,
     totalBudgetNanoUsd: budgets.totalBudgetNanoUsd ?? null,
   };
@@ -80,6 +83,7 @@ export function organizationOf(row: Prisma.OrganizationModel): Organization {
       requestsPerMinute: row.ceilingRequestsPerMinute,
       tokensPerMinute: row.ceilingTokensPerMinute,
       dailyBudgetNanoUsd: row.ceilingDailyBudgetNanoUsd,
+      weeklyBudgetNanoUsd: row.ceilingWeeklyBudgetNanoUsd,
       monthlyBudgetNanoUsd: row.ceilingMonthlyBudgetNanoUsd,
       totalBudgetNanoUsd: row.ceilingTotalBudgetNanoUsd,
       concurrency: row.ceilingConcurrency,
@@ -112,6 +116,7 @@ export function organizationRow(organization: Organization): Prisma.Organization
     ceilingRequestsPerMinute: ceilings.requestsPerMinute ?? null,
     ceilingTokensPerMinute: ceilings.tokensPerMinute ?? null,
     ceilingDailyBudgetNanoUsd: ceilings.dailyBudgetNanoUsd ?? null,
+    ceilingWeeklyBudgetNanoUsd: ceilings.weeklyBudgetNanoUsd ?? null,
     ceilingMonthlyBudgetNanoUsd: ceilings.monthlyBudgetNanoUsd ?? null,
     ceilingTotalBudgetNanoUsd: ceilings.totalBudgetNanoUsd ?? null,
     ceilingConcurrency: ceilings.concurrency ?? null,

@@ -14,6 +14,7 @@ export function keyFields({ settings, last4 }: ApiKey): JsonObject {
     requests_per_minute: settings.limits.requestsPerMinute ?? null,
     tokens_per_minute: settings.limits.tokensPerMinute ?? null,
     daily_budget_nano_usd: settings.limits.dailyBudgetNanoUsd?.toString() ?? null,
+    weekly_budget_nano_usd: settings.limits.weeklyBudgetNanoUsd?.toString() ?? null,
     monthly_budget_nano_usd: settings.limits.monthlyBudgetNanoUsd?.toString() ?? null,
     total_budget_nano_usd: settings.limits.totalBudgetNanoUsd?.toString() ?? null,
     concurrency: settings.limits.concurrency ?? null,

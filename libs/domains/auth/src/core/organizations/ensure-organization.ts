@@ -11,6 +11,7 @@ const NO_CEILINGS: Required<Changes<OrganizationLimits>> = {
   tokensPerMinute: null,
   concurrency: null,
   dailyBudgetNanoUsd: null,
+  weeklyBudgetNanoUsd: null,
   monthlyBudgetNanoUsd: null,
   totalBudgetNanoUsd: null,
   maxOutputTokens: null,

@@ -19,6 +19,7 @@ type CountsAndBudget = KeyLimits & Pick<OrganizationLimits, 'maxOutputTokens'>;
 
 const BUDGETS = [
   ['dailyBudgetNanoUsd', 'daily_budget_usd', 'daily budget'],
+  ['weeklyBudgetNanoUsd', 'weekly_budget_usd', 'weekly budget'],
   ['monthlyBudgetNanoUsd', 'monthly_budget_usd', 'monthly budget'],
   ['totalBudgetNanoUsd', 'total_budget_usd', 'total budget'],
 ] as const;

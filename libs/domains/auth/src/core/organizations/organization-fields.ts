@@ -24,6 +24,7 @@ function limitFields(limits: OrganizationLimits) {
     requests_per_minute: limits.requestsPerMinute ?? null,
     tokens_per_minute: limits.tokensPerMinute ?? null,
     daily_budget_nano_usd: limits.dailyBudgetNanoUsd?.toString() ?? null,
+    weekly_budget_nano_usd: limits.weeklyBudgetNanoUsd?.toString() ?? null,
     monthly_budget_nano_usd: limits.monthlyBudgetNanoUsd?.toString() ?? null,
     total_budget_nano_usd: limits.totalBudgetNanoUsd?.toString() ?? null,
     concurrency: limits.concurrency ?? null,

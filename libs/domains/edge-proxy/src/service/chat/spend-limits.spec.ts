@@ -194,6 +194,7 @@ describe('the project of a key', () => {
 
   it.each([
     ['daily_budget', BudgetPeriod.BUDGET_PERIOD_DAY, 429, 'daily_budget_exceeded'],
+    ['weekly_budget', BudgetPeriod.BUDGET_PERIOD_WEEK, 402, 'insufficient_credits'],
     ['monthly_budget', BudgetPeriod.BUDGET_PERIOD_MONTH, 402, 'insufficient_credits'],
     ['total_budget', BudgetPeriod.BUDGET_PERIOD_TOTAL, 402, 'insufficient_credits'],
   ])('refuses a request that its %s does not cover', async (limitType, period, status, code) => {

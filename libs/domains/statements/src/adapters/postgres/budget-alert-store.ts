@@ -32,8 +32,11 @@ const RECORD_REACHED = `
   budgets as materialized (
     select
       given.owner_id, given.owner_name, given.period, given.budget,
-      case given.period when 'day' then to_char(day, 'YYYY-MM-DD') when 'month' then to_char(day, 'YYYY-MM') else '' end
-        as period_start,
+      case given.period
+        when 'total' then ''
+        when 'month' then to_char(first_day, 'YYYY-MM')
+        else to_char(first_day, 'YYYY-MM-DD')
+      end as period_start,
       periods.first_day, periods.last_day
     from unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) as given (owner_id, owner_name, period, budget)
     cross join days

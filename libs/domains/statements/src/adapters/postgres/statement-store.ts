@@ -51,6 +51,7 @@ const BALANCES = `
 const BUDGET_SPEND = `
   select
     (sum(used - held) filter (where period = 'day'))::bigint as today,
+    (sum(used - held) filter (where period = 'week'))::bigint as this_week,
     (sum(used - held) filter (where period = 'month'))::bigint as this_month,
     (sum(used - held) filter (where period = 'total'))::bigint as total,
     (sum(held) filter (where period = 'total'))::bigint as held
@@ -72,6 +73,7 @@ const DELETE_EXPIRED_PREVIEWS = `
 
 interface BudgetSpendRow {
   readonly today: bigint;
+  readonly this_week: bigint;
   readonly this_month: bigint;
   readonly total: bigint;
   readonly held: bigint;
@@ -140,6 +142,7 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
         ]);
         return rows.map((row) => ({
           todayNanoUsd: row.today,
+          thisWeekNanoUsd: row.this_week,
           thisMonthNanoUsd: row.this_month,
           totalNanoUsd: row.total,
           heldNanoUsd: row.held,

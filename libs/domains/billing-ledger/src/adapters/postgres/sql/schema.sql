@@ -181,8 +181,8 @@ select
 from closed_holds;
 
 -- What an organization and each of its keys and projects have spent and hold: one
--- row per UTC day of admission, and for a key or project one row for all days. A month
--- is the sum of its days; all days of an organization are in its account.
+-- row per UTC day of admission, and for a key or project one row for all days. A week or
+-- month is the sum of its days; all days of an organization are in its account.
 create table budget_accounts (
   organization_id text collate "C" not null,
   -- A key or a project; empty for the organization as a whole.
@@ -320,9 +320,9 @@ create table budget_alerts (
   organization_id text collate "C" not null,
   -- A key or a project; empty for the organization.
   owner_id        text collate "C" not null,
-  -- day, month or total.
+  -- day, week, month or total.
   period          text collate "C" not null,
-  -- The UTC day or month; empty for the total.
+  -- The UTC day, the Monday of the week, or the month; empty for the total.
   period_start    text collate "C" not null,
   budget_nano_usd bigint not null,
   share_percent   integer not null,

@@ -8,6 +8,7 @@ CREATE TABLE "organizations" (
   "requests_per_minute" INTEGER,
   "tokens_per_minute" INTEGER,
   "daily_budget_nano_usd" BIGINT,
+  "weekly_budget_nano_usd" BIGINT,
   "monthly_budget_nano_usd" BIGINT,
   "total_budget_nano_usd" BIGINT,
   "concurrency" INTEGER,
@@ -17,6 +18,7 @@ CREATE TABLE "organizations" (
   "ceiling_requests_per_minute" INTEGER,
   "ceiling_tokens_per_minute" INTEGER,
   "ceiling_daily_budget_nano_usd" BIGINT,
+  "ceiling_weekly_budget_nano_usd" BIGINT,
   "ceiling_monthly_budget_nano_usd" BIGINT,
   "ceiling_total_budget_nano_usd" BIGINT,
   "ceiling_concurrency" INTEGER,
@@ -36,6 +38,7 @@ CREATE TABLE "organizations" (
     "requests_per_minute" <= "ceiling_requests_per_minute"
     AND "tokens_per_minute" <= "ceiling_tokens_per_minute"
     AND "daily_budget_nano_usd" <= "ceiling_daily_budget_nano_usd"
+    AND "weekly_budget_nano_usd" <= "ceiling_weekly_budget_nano_usd"
     AND "monthly_budget_nano_usd" <= "ceiling_monthly_budget_nano_usd"
     AND "total_budget_nano_usd" <= "ceiling_total_budget_nano_usd"
     AND "concurrency" <= "ceiling_concurrency"
@@ -66,6 +69,7 @@ CREATE TABLE "projects" (
   "organization_id" TEXT NOT NULL REFERENCES "organizations" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
   "name" TEXT NOT NULL,
   "daily_budget_nano_usd" BIGINT,
+  "weekly_budget_nano_usd" BIGINT,
   "monthly_budget_nano_usd" BIGINT,
   "total_budget_nano_usd" BIGINT,
   "created_at" TIMESTAMPTZ(3) NOT NULL,
@@ -91,6 +95,7 @@ CREATE TABLE "api_keys" (
   "requests_per_minute" INTEGER,
   "tokens_per_minute" INTEGER,
   "daily_budget_nano_usd" BIGINT,
+  "weekly_budget_nano_usd" BIGINT,
   "monthly_budget_nano_usd" BIGINT,
   "total_budget_nano_usd" BIGINT,
   "concurrency" INTEGER,

@@ -7,6 +7,7 @@ language sql immutable
 as $$
   values
     ('month', 1, date_trunc('month', p_day)::date, (date_trunc('month', p_day) + interval '1 month - 1 day')::date),
+    ('week', 2, date_trunc('week', p_day)::date, (date_trunc('week', p_day) + interval '6 days')::date),
     ('total', 1, 'infinity'::date, 'infinity'::date),
-    ('day', 2, p_day, p_day)
+    ('day', 3, p_day, p_day)
 $$;
