@@ -22,6 +22,7 @@ export const ORGANIZATION: Organization = {
     concurrency: 64,
     max_output_tokens: 32_768,
     multiple_completions: false,
+    budgets: [],
   },
   ceilings: {
     requests_per_minute: null,
@@ -133,6 +134,7 @@ export function projectWith(changes: Partial<Project> = {}): Project {
     weekly_budget_usd: null,
     monthly_budget_usd: '40',
     total_budget_usd: null,
+    budgets: [],
     created_at: '2026-11-01T09:00:00.000Z',
     archived_at: null,
     version: 1,
@@ -160,6 +162,7 @@ export function keyWith(changes: Partial<Key> = {}): Key {
     weekly_budget_usd: null,
     monthly_budget_usd: '100',
     total_budget_usd: null,
+    budgets: [],
     project_id: null,
     created_at: '2026-11-01T09:00:00.000Z',
     revoked_at: null,

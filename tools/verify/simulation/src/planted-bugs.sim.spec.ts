@@ -125,6 +125,22 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
     62,
   ],
   [
+    'a rolling window does not count what is held',
+    'budget_use',
+    'select 0, held_nano_usd, null',
+    'select 0, 0, null',
+    232,
+  ],
+  ['a rolling window is an hour too long', 'budget_use', 'p_hours - 1', 'p_hours', 250],
+  [
+    'a late settlement does not count in windows',
+    'post_settlements',
+    'union all select window_owners from late)',
+    'union all select null::text[] from late)',
+    278,
+  ],
+  ['an extension does not count in windows', 'extend_holds', "and total.hour = 'infinity'", 'and false', 278],
+  [
     'a settlement without a hold does not count against its project',
     'post_settlements',
     'budget_accounts_of(booked.key_id, booked.project_id, booked.day)',
@@ -196,8 +212,8 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
   [
     'a void does not release what an extension held',
     'void_holds',
-    'returning hold_id, organization_id, key_id, project_id, day, run_id, amount_nano_usd as amount',
-    `returning hold_id, organization_id, key_id, project_id, day, run_id,
+    'returning hold_id, organization_id, key_id, project_id, day, run_id, window_owners, amount_nano_usd as amount',
+    `returning hold_id, organization_id, key_id, project_id, day, run_id, window_owners,
       (select held_nano_usd from postings where reference = hold_id and kind = 'hold') as amount`,
     89,
   ],

@@ -76,9 +76,13 @@ describe('the page of a key', () => {
       },
     });
     api.on('GET /api/organizations/{organization_id}', () => ({ organization: ORGANIZATION }));
-    api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({ spend: spendOf('24') }));
+    api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({
+      spend: spendOf('24'),
+      windows: [],
+    }));
     api.on('GET /api/organizations/{organization_id}/keys/{key_id}/budget-spend', () => ({
       spend: spendOf('1'),
+      windows: [],
     }));
     api.on('GET /api/organizations/{organization_id}/projects', () => ({
       data: [{ ...projectWith({ daily_budget_usd: '10' }), spend: spendOf('5') }],

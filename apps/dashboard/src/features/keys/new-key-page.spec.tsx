@@ -94,6 +94,7 @@ describe('the page to create a key', () => {
         weekly_budget_usd: null,
         monthly_budget_usd: '50',
         total_budget_usd: '75.25',
+        budgets: [],
         project_id: null,
       },
     ]);

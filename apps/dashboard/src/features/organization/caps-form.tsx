@@ -9,7 +9,9 @@ import { useToast } from '../../ui/toast';
 import { UnsavedChanges } from '../../ui/unsaved-changes';
 import { conflictingVersion, VersionedFormEnd } from '../../ui/versioned-form';
 import { BUDGETS, LIMIT_EFFECTS, type BudgetField } from '../keys/budgets';
-import { budgetError, limitError, parseLimit } from '../keys/key-form-values';
+import { budgetError, limitError, parseLimit } from '../keys/limit-values';
+import { WindowBudgetsFields } from '../keys/window-budgets';
+import { windowsBodyOf, windowsError, windowValuesOf, type WindowValue } from '../keys/window-values';
 
 /** Which caps of an organization: those that it sets itself, or their upper bounds. */
 export type Caps = 'limits' | 'ceilings';
@@ -42,10 +44,13 @@ type CountField = (typeof COUNTS)[number]['field'];
 /** The form's values as typed. */
 type Values = Readonly<Record<CountField | BudgetField, string>> & {
   readonly multiple_completions: boolean;
+  /** Ceilings have none. */
+  readonly windows: readonly WindowValue[];
 };
 
-function valuesOf(caps: Organization[Caps]): Values {
+function valuesOf(caps: Organization['ceilings'] & Partial<Organization['limits']>): Values {
   return {
+    windows: windowValuesOf(caps.budgets ?? []),
     requests_per_minute: caps.requests_per_minute?.toString() ?? '',
     tokens_per_minute: caps.tokens_per_minute?.toString() ?? '',
     concurrency: caps.concurrency?.toString() ?? '',
@@ -111,7 +116,10 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
       const params = { organization_id: organization.id };
       const body = { ...bodyOf(values), version: readVersion };
       return caps === 'limits'
-        ? api.call('PUT /api/organizations/{organization_id}/limits', { params, body })
+        ? api.call('PUT /api/organizations/{organization_id}/limits', {
+            params,
+            body: { ...body, budgets: windowsBodyOf(values.windows) },
+          })
         : api.call('PUT /api/organizations/{organization_id}/ceilings', { params, body });
     },
     onSuccess: async ({ organization: changed }) => {
@@ -124,11 +132,14 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
   });
   const latest = conflictingVersion<Organization>(save.error) ?? organization;
   const ceilings = caps === 'limits' ? latest.ceilings : undefined;
+  const windowsIssue = windowsError(values.windows);
   const issues = [
     ...COUNTS.map(({ field }) => limitError(values[field], ceilings?.[field], ABOVE_CEILING)),
     ...BUDGETS.map(({ field }) => budgetError(values[field], ceilings?.[field], ABOVE_CEILING)),
+    windowsIssue,
   ];
-  const set = (name: keyof Values, value: string | boolean) => setValues({ ...values, [name]: value });
+  const set = (name: keyof Values, value: string | boolean | readonly WindowValue[]) =>
+    setValues({ ...values, [name]: value });
   const mayAllowMultiple = ceilings === undefined || ceilings.multiple_completions;
 
   return (
@@ -174,6 +185,13 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
           </Field>
         ))}
       </div>
+      {caps === 'limits' && (
+        <WindowBudgetsFields
+          values={values.windows}
+          onChange={(windows) => set('windows', windows)}
+          error={windowsIssue}
+        />
+      )}
       <Checkbox
         label={texts.multiple}
         hint={mayAllowMultiple ? undefined : 'Support can enable this for your organization.'}

@@ -66,6 +66,7 @@ describe('projects', () => {
         weekly_budget_usd: null,
         monthly_budget_usd: null,
         total_budget_usd: null,
+        budgets: [],
       },
     ]);
   });
@@ -86,6 +87,7 @@ describe('projects', () => {
           weekly_budget_usd: null,
           monthly_budget_usd: null,
           total_budget_usd: null,
+          budgets: [],
         },
         version: 1,
       },

@@ -59,7 +59,7 @@ describe('ceilings of organizations', () => {
 
   it('are the default limits for a new organization, without multiple completions', async () => {
     const created = await create({ name: 'New' });
-    expect(created.limits).toEqual(limitsBody(DEFAULT_ORGANIZATION_LIMITS));
+    expect(created.limits).toEqual({ ...limitsBody(DEFAULT_ORGANIZATION_LIMITS), budgets: [] });
     expect(created.ceilings).toEqual(limitsBody(DEFAULT_ORGANIZATION_LIMITS));
     const set = (limits: Limits) => fixture.setLimits(created.id, limits);
     for (const [field, above] of [
@@ -77,7 +77,7 @@ describe('ceilings of organizations', () => {
   it('are the limits that its operator chooses where these are above the defaults', async () => {
     const limits = { ...noLimits(), concurrency: 500, tokensPerMinute: 5, multipleCompletions: false };
     const created = await create({ name: 'Large', limits: limitsBody(limits) });
-    expect(created.limits).toEqual(limitsBody(limits));
+    expect(created.limits).toEqual({ ...limitsBody(limits), budgets: [] });
     expect(created.ceilings).toEqual(limitsBody({ ...DEFAULT_ORGANIZATION_LIMITS, concurrency: 500 }));
   });
 
@@ -94,7 +94,7 @@ describe('ceilings of organizations', () => {
     const { id: organizationId } = await organization(ALL, ALL);
     const set = (limits: Limits) => fixture.setLimits(organizationId, limits);
     await expect(set({ ...ALL, ...above })).rejects.toMatchObject({ code: INVALID, param: field });
-    expect((await set(ALL)).organization.limits).toEqual(limitsBody(ALL));
+    expect((await set(ALL)).organization.limits).toEqual({ ...limitsBody(ALL), budgets: [] });
   });
 
   it('apply where the organization has no limit: edges and keys are bound by the ceiling', async () => {

@@ -15,6 +15,7 @@ const CHANGES: Readonly<Record<string, readonly [before: unknown, after: unknown
   weekly_budget_usd: ['100', '90'],
   monthly_budget_usd: ['100', '90'],
   total_budget_usd: ['1000', null],
+  budgets: [[{ period: 'window', hours: 24, amount_usd: '5' }], []],
   multiple_completions: [true, false],
   allowed_providers: [['acme'], null],
   denied_providers: [['other'], ['else']],

@@ -10,7 +10,7 @@ import { createEncryptionKey } from '@gateway/secrets';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import { actingFor, createTestDatabase, TEST_OPERATOR, unsignedActors } from '@gateway/test-support';
-import type { OrganizationLimits, ProjectBudgets } from '../core/model';
+import type { BudgetName, OrganizationLimits } from '../core/model';
 import type { Clock } from '@gateway/base';
 import {
   AUTH_SCHEMA,
@@ -239,7 +239,6 @@ export async function createAuthFixture({
 
 export type AuthFixture = Awaited<ReturnType<typeof createAuthFixture>>;
 
-type BudgetName = keyof ProjectBudgets;
 type Budgets = Partial<Record<BudgetName, bigint>>;
 /** Limits with plain amounts. */
 export type Limits = Partial<Omit<OrganizationLimits, BudgetName>> & Budgets;

@@ -20,6 +20,12 @@ export interface StatementStore {
   readBalances(organizationIds: readonly string[]): Promise<readonly OrganizationBalance[]>;
   /** In the order of `owners`; zero without spending. */
   readBudgetSpend(organizationId: string, owners: readonly SpendOwner[]): Promise<readonly BudgetSpend[]>;
+  /** What counts against budgets of rolling windows of these hours, in their order. */
+  readWindowSpend(
+    organizationId: string,
+    owner: SpendOwner,
+    hours: readonly number[],
+  ): Promise<readonly WindowSpend[]>;
   /** In order of posting. */
   listEntries(organizationId: string, reference: string): Promise<readonly Entry[]>;
   /** Rejects with a LedgerUnavailableError while past days are still being summed; a retry continues the sums. */
@@ -51,6 +57,13 @@ export interface BudgetSpend {
   readonly thisMonthNanoUsd: bigint;
   readonly totalNanoUsd: bigint;
   /** Reserved by open holds, in addition. */
+  readonly heldNanoUsd: bigint;
+}
+
+/** Charges and holds that count against a budget of a rolling window. */
+export interface WindowSpend {
+  readonly hours: number;
+  readonly spentNanoUsd: bigint;
   readonly heldNanoUsd: bigint;
 }
 

@@ -3,7 +3,7 @@ import type { UnixMs } from '@gateway/base';
 import { remainderOf, type Balance } from '@gateway/billing-ledger';
 import type { LedgerHealth } from '@gateway/billing-ledger/core';
 import type { CreditAlert } from '../core/credit-alert';
-import type { BudgetSpend, LedgerReconciliation } from '../core/ports';
+import type { BudgetSpend, LedgerReconciliation, WindowSpend } from '../core/ports';
 import type { Credit, Entry, StatementDay, StatementLine, StatementMonth } from '../core/statement';
 
 export function balanceView(balance: Balance) {
@@ -90,6 +90,10 @@ export function entryView(entry: Entry) {
     revenue_usd: usd(entry.revenueNanoUsd),
     uncollected_usd: usd(-entry.uncollectedNanoUsd),
   };
+}
+
+export function windowSpendView({ hours, spentNanoUsd, heldNanoUsd }: WindowSpend) {
+  return { hours, spent_usd: usd(spentNanoUsd), held_usd: usd(heldNanoUsd) };
 }
 
 export function budgetSpendView(spend: BudgetSpend) {

@@ -83,7 +83,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   key_expired: of('The expiry date of the key has passed, in UTC.', 'never'),
   key_revoked: of('The key was revoked.', 'never'),
   insufficient_credits: of(
-    'The available balance, a weekly, monthly or total budget of the key, its project or the organization, the budget of the run (`x-run-budget-usd`), or the maximum cost of the request (`x-max-cost-usd`) does not cover the request. `scope` and `limit_type` name the budget; they are absent for the balance. If only holds of running requests are in the way, the request first waits for them, and the response has `x-should-retry: true` and `retry-after`.',
+    'The available balance, a weekly, monthly, rolling or total budget of the key, its project or the organization, the budget of the run (`x-run-budget-usd`), or the maximum cost of the request (`x-max-cost-usd`) does not cover the request. `scope` and `limit_type` name the budget; they are absent for the balance. If only holds of running requests are in the way, the request first waits for them, and the response has `x-should-retry: true` and `retry-after`.',
     'never',
     {
       metadata: {
@@ -105,18 +105,23 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
           'max_cost',
           'run_budget',
           'weekly_budget',
+          'window_budget',
           'monthly_budget',
           'total_budget',
         ]),
         period: oneOfTexts('The period of the budget; absent for the balance and the maximum cost.', [
           'week',
           'month',
+          'window',
           'total',
         ]),
-        resets_at: time('When the period ends; absent unless it is a week or a month.'),
+        hours: count('The length of a rolling window, in hours; absent for other periods.'),
+        resets_at: time(
+          'When the week or month ends, or enough has left the rolling window, unless more is spent; absent otherwise.',
+        ),
         limit: usd('The limit, in US dollars; absent for the balance.'),
       },
-      optionalMetadata: ['scope', 'limit_type', 'period', 'resets_at', 'limit'],
+      optionalMetadata: ['scope', 'limit_type', 'period', 'hours', 'resets_at', 'limit'],
     },
   ),
   missing_scope: of('The key lacks the scope of the endpoint. The message names it.', 'never', {

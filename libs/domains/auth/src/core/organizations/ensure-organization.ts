@@ -14,6 +14,7 @@ const NO_CEILINGS: Required<Changes<OrganizationLimits>> = {
   weeklyBudgetNanoUsd: null,
   monthlyBudgetNanoUsd: null,
   totalBudgetNanoUsd: null,
+  windowBudgets: null,
   maxOutputTokens: null,
   multipleCompletions: false,
 };

@@ -97,7 +97,7 @@ function expectFlat(reads: readonly TableRead[], partitions: readonly string[]):
   expect([...new Set(history)].sort()).toEqual([...partitions].sort());
 }
 
-const LIMITS = { day: 1e9, week: 1e12, month: 1e12, total: 1e12 };
+const LIMITS = { day: 1e9, week: 1e12, month: 1e12, total: 1e12, window: { 24: 1e12 } };
 const organizationOf = (index: number) => `org-${index * 7}`;
 const items = Array.from({ length: BATCH }, (_, index) => index);
 const newHolds = (name: string) =>

@@ -8,7 +8,6 @@ import {
   type UnixMs,
   unreachable,
   usdNumber,
-  utcDay,
 } from '@gateway/base';
 import { type Refusal, refuse } from '@gateway/errors';
 import { affordableOutputTokens } from '../chat-completion/lower-to-max-cost';
@@ -86,6 +85,9 @@ export function unknownRun(): Refusal {
 export interface ExceededBudget {
   readonly scope: BudgetScope;
   readonly period: BudgetPeriod;
+  /** Of a rolling window: its length, and when enough of it has left the window, unless more is spent. */
+  readonly hours?: number;
+  readonly freesAt?: UnixMs;
   readonly limit: NanoUsd;
   /** Used or reserved in the period. */
   readonly used: NanoUsd;
@@ -111,13 +113,15 @@ const OWNERS: Readonly<Record<BudgetScope, string>> = {
 
 type LongPeriod = Exclude<BudgetPeriod, 'day'>;
 
-const PERIOD_ADJECTIVES = { week: 'weekly', month: 'monthly', total: 'total' } as const satisfies Record<
-  LongPeriod,
-  string
->;
+const PERIOD_ADJECTIVES = {
+  week: 'weekly',
+  month: 'monthly',
+  window: 'window',
+  total: 'total',
+} as const satisfies Record<LongPeriod, string>;
 
 function longBudgetExceeded(
-  { scope, limit, used, held, estimatedCost }: ExceededBudget,
+  { scope, hours, freesAt, limit, used, held, estimatedCost }: ExceededBudget,
   period: LongPeriod,
   chat: ValidatedChatRequest,
   at: UnixMs,
@@ -131,19 +135,30 @@ function longBudgetExceeded(
       : chat.maxOutputTokens === 0
         ? 'Shorten the input.'
         : 'Lowering max_tokens is not enough.';
-  const end = endOfPeriod(period, at);
-  const reset = end === undefined ? '' : ` The budget resets on ${utcDay(end)} at 00:00 UTC.`;
+  const end = period === 'window' ? freesAt : endOfPeriod(period, at);
+  const time = end === undefined ? '' : new Date(end).toISOString();
+  const whenFree = `on ${time.slice(0, 10)} at ${time.slice(11, 16)} UTC`;
+  const reset =
+    end === undefined
+      ? ''
+      : period === 'window'
+        ? ` Unless more is spent, the budget covers it ${whenFree}.`
+        : ` The budget resets ${whenFree}.`;
   const advice = isTemporary
     ? `Running requests reserve $${formatUsd(held)} of it: retry in a few seconds, when they have finished. Or: ${fix}`
     : `${fix}${reset}`;
-  const kind = scope === 'run' ? 'budget' : `${PERIOD_ADJECTIVES[period]} budget`;
+  const kind =
+    scope === 'run'
+      ? 'budget'
+      : `${period === 'window' ? `${hours}-hour` : PERIOD_ADJECTIVES[period]} budget`;
   return refuse('insufficient_credits', {
     message: `The ${kind} of $${formatUsd(limit)} of this ${OWNERS[scope]} does not cover this request: $${formatUsd(used)} is used or reserved and the request can cost up to $${formatUsd(estimatedCost)}. ${advice}`,
     metadata: {
       scope,
       limit_type: scope === 'run' ? 'run_budget' : `${PERIOD_ADJECTIVES[period]}_budget`,
       period,
-      ...(end !== undefined && { resets_at: new Date(end).toISOString() }),
+      ...(hours !== undefined && { hours }),
+      ...(end !== undefined && { resets_at: time }),
       limit: usdNumber(limit),
       available: usdNumber(left),
       held: usdNumber(held),
@@ -156,7 +171,7 @@ function longBudgetExceeded(
 }
 
 /** When the period of a moment ends; undefined for all time. */
-function endOfPeriod(period: LongPeriod, at: UnixMs): UnixMs | undefined {
+function endOfPeriod(period: Exclude<LongPeriod, 'window'>, at: UnixMs): UnixMs | undefined {
   const date = new Date(at);
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
   switch (period) {

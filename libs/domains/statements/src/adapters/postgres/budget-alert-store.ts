@@ -1,11 +1,12 @@
 import { withRetries } from '@gateway/billing-ledger';
-import { nanoUsd, type BudgetPeriod, type UnixMs } from '@gateway/base';
+import { nanoUsd, type UnixMs } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
 import {
   BUDGET_ALERT_RETENTION_DAYS,
   DEFAULT_BUDGET_SHARES,
   WEBHOOK_RECIPIENT,
+  type AlertPeriod,
   type DueBudgetAlert,
 } from '../../core/budget-alert';
 import { MAX_ALERT_ATTEMPTS } from '../../core/credit-alert';
@@ -122,7 +123,7 @@ interface DueRow {
   readonly organization_id: string;
   readonly owner_id: string;
   readonly owner_name: string;
-  readonly period: BudgetPeriod;
+  readonly period: AlertPeriod;
   readonly period_start: string;
   readonly share_percent: number;
   readonly budget_nano_usd: bigint;

@@ -201,6 +201,10 @@ describe('for an organization without an account', () => {
   const results: { readonly [Method in keyof StatementStore]: () => Promise<unknown> } = {
     readBalances: () => expect(statements.readBalances([organizationId])).resolves.toHaveLength(1),
     readBudgetSpend: () => expect(statements.readBudgetSpend(organizationId, [])).resolves.toEqual([]),
+    readWindowSpend: () =>
+      expect(
+        statements.readWindowSpend(organizationId, { scope: 'organization', ownerId: '' }, [24]),
+      ).resolves.toEqual([{ hours: 24, spentNanoUsd: 0n, heldNanoUsd: 0n }]),
     listEntries: () => expect(statements.listEntries(organizationId, 'gen-none')).resolves.toEqual([]),
     readStatement: () =>
       expect(

@@ -11,6 +11,8 @@ CREATE TABLE "organizations" (
   "weekly_budget_nano_usd" BIGINT,
   "monthly_budget_nano_usd" BIGINT,
   "total_budget_nano_usd" BIGINT,
+  -- Budgets of rolling windows: hours and amount_nano_usd of each.
+  "window_budgets" JSONB NOT NULL DEFAULT '[]',
   "concurrency" INTEGER,
   "max_output_tokens" INTEGER,
   "multiple_completions" BOOLEAN NOT NULL,
@@ -72,6 +74,8 @@ CREATE TABLE "projects" (
   "weekly_budget_nano_usd" BIGINT,
   "monthly_budget_nano_usd" BIGINT,
   "total_budget_nano_usd" BIGINT,
+  -- Budgets of rolling windows: hours and amount_nano_usd of each.
+  "window_budgets" JSONB NOT NULL DEFAULT '[]',
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   "archived_at" TIMESTAMPTZ(3),
   "version" INTEGER NOT NULL DEFAULT 1
@@ -98,6 +102,8 @@ CREATE TABLE "api_keys" (
   "weekly_budget_nano_usd" BIGINT,
   "monthly_budget_nano_usd" BIGINT,
   "total_budget_nano_usd" BIGINT,
+  -- Budgets of rolling windows: hours and amount_nano_usd of each.
+  "window_budgets" JSONB NOT NULL DEFAULT '[]',
   "concurrency" INTEGER,
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   "revoked_at" TIMESTAMPTZ(3),
