@@ -146,6 +146,19 @@ it('settles open holds without reading history', async () => {
   expectFlat(reads, []);
 });
 
+it('holds and settles in rolling windows without reading history, except the month of the ids', async () => {
+  const held = newHolds('window').map((hold) => ({
+    ...hold,
+    budgets: budgetsOf(hold, { organization: { window: { 744: 1e12 } }, key: { window: { 24: 1e12 } } }),
+  }));
+  expectFlat(await readsBy(() => store.holdCredit(held)), [`closed_holds${thisMonth}`]);
+  const reads = await readsBy(async () => {
+    const { settlements } = await store.settleGenerations(finishedOf('window'), announce);
+    expect(settlements).toHaveLength(BATCH);
+  });
+  expectFlat(reads, [`closed_holds${thisMonth}`]);
+});
+
 it('settles late, without a hold and repeatedly without reading history, except the month of the ids', async () => {
   await store.holdCredit(newHolds('late'));
   await store.voidHolds(newHolds('late'));
