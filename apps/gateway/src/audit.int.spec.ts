@@ -196,7 +196,7 @@ async function confirmedSecondFactor() {
 
 const NO_LIMITS = {
   ...{ requests_per_minute: null, tokens_per_minute: null, concurrency: null, max_output_tokens: null },
-  ...{ daily_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
+  ...{ daily_budget_usd: null, weekly_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
   multiple_completions: false,
 };
 
@@ -450,7 +450,12 @@ const CASES: Readonly<Record<string, Case>> = {
   [endpointName(endpoints.projects.create)]: async () => ({ call: project }),
   [endpointName(endpoints.projects.update)]: async () => {
     const params = { ...inOrganization().params, project_id: await project() };
-    const budgets = { daily_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null };
+    const budgets = {
+      daily_budget_usd: null,
+      weekly_budget_usd: null,
+      monthly_budget_usd: null,
+      total_budget_usd: null,
+    };
     const change = { params, body: { name: 'Renamed', ...budgets } };
     return { call: () => authEndpoints().call(endpoints.projects.update, change) };
   },

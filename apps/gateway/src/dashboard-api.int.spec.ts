@@ -87,6 +87,7 @@ describe('the dashboard API with the real auth domain', () => {
       requests_per_minute: 10,
       tokens_per_minute: null,
       daily_budget_usd: '5.00',
+      weekly_budget_usd: null,
       monthly_budget_usd: null,
       total_budget_usd: null,
       concurrency: null,
@@ -103,7 +104,7 @@ describe('the dashboard API with the real auth domain', () => {
     });
     const set = await send('PUT', `${path}/limits`, limits);
     expect(set.json.organization.ceilings).toMatchObject({ requests_per_minute: 10, daily_budget_usd: '6' });
-    expect(set.json.organization.limits).toEqual({ ...limits, daily_budget_usd: '5' });
+    expect(set.json.organization.limits).toEqual({ ...limits, daily_budget_usd: '5', budgets: [] });
     const refused = await send('POST', `${path}/keys`, {
       name: 'k',
       scopes: ['chat'],

@@ -262,7 +262,7 @@ describe('a management token', () => {
     const { secret, token } = await createToken(admin);
     const limits = {
       ...{ requests_per_minute: 60, tokens_per_minute: null, daily_budget_usd: null, concurrency: null },
-      ...{ monthly_budget_usd: null, total_budget_usd: null },
+      ...{ weekly_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
       ...{ max_output_tokens: null, multiple_completions: false },
     };
     expect((await scriptWith(secret)(`PUT /api/organizations/${ownId}/limits`, limits)).status).toBe(200);

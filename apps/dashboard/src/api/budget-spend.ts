@@ -28,3 +28,28 @@ export const keySpendQuery = (organizationId: string, keyId: string) =>
         })
       ).spend,
   });
+
+/** What counts against budgets of rolling windows, by their hours. Without a key, of the organization. */
+export const windowSpendQuery = (
+  organizationId: string,
+  keyId: string | undefined,
+  hours: readonly number[],
+) =>
+  queryOptions({
+    queryKey: ['budget-spend', organizationId, keyId, 'windows', ...hours],
+    enabled: hours.length > 0,
+    queryFn: async ({ signal }) => {
+      const query = { hours: hours.join(',') };
+      const { windows } =
+        keyId === undefined
+          ? await api.call('GET /api/organizations/{organization_id}/budget-spend', {
+              params: { organization_id: organizationId },
+              ...{ query, signal },
+            })
+          : await api.call('GET /api/organizations/{organization_id}/keys/{key_id}/budget-spend', {
+              params: { organization_id: organizationId, key_id: keyId },
+              ...{ query, signal },
+            });
+      return windows;
+    },
+  });

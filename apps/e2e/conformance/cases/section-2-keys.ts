@@ -71,7 +71,7 @@ export const keyCases = casesOf('2', [
       assertError(await chat(deployment, body(deployment), { apiKey }), 'daily_budget_exceeded', {
         metadata: { limit: 0.000000001 },
       });
-      for (const field of ['monthly_budget_usd', 'total_budget_usd']) {
+      for (const field of ['weekly_budget_usd', 'monthly_budget_usd', 'total_budget_usd']) {
         const other = await deployment.tenant({ limits: { [field]: '50' } });
         const key = await other.createKey({ [field]: '40' });
         await other.setLimits({ [field]: '0.000000001' });

@@ -142,13 +142,13 @@ export const exactnessCases = casesOf('8', [
     },
   },
   {
-    title: 'of 200 concurrent requests, exactly as many as a monthly or a total budget covers run',
+    title: 'of 200 concurrent requests, exactly as many as a weekly, a monthly or a total budget covers run',
     needs: ['emulator'],
     concurrent: true,
     async verify(deployment) {
       const estimate = await estimateOf(deployment, body(deployment, LONG_STREAM));
       const budget = (estimate * 5.5).toFixed(9);
-      for (const period of ['monthly', 'total']) {
+      for (const period of ['weekly', 'monthly', 'total']) {
         const { apiKey } = await deployment.tenant({ limits: { [`${period}_budget_usd`]: budget } });
         const responses = await streamConcurrently(deployment, { apiKeys: [apiKey] });
         assertExactly(responses, 5, 'insufficient_credits', `${period}_budget`);

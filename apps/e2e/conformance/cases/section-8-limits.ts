@@ -105,10 +105,11 @@ export const limitCases = casesOf('8', [
   },
   {
     title:
-      'monthly and total budgets of key and organization are 402 with scope and limit_type, before the day',
+      'weekly, monthly and total budgets of key and organization are 402 with scope and limit_type, before the day',
     async verify(deployment) {
       const tiny = '0.000000001';
       for (const [field, limitType] of [
+        ['weekly_budget_usd', 'weekly_budget'],
         ['monthly_budget_usd', 'monthly_budget'],
         ['total_budget_usd', 'total_budget'],
       ] as const) {
@@ -135,6 +136,7 @@ export const limitCases = casesOf('8', [
       const tenant = await deployment.tenant();
       for (const [field, limitType, code] of [
         ['daily_budget_usd', 'daily_budget', 'daily_budget_exceeded'],
+        ['weekly_budget_usd', 'weekly_budget', 'insufficient_credits'],
         ['monthly_budget_usd', 'monthly_budget', 'insufficient_credits'],
         ['total_budget_usd', 'total_budget', 'insufficient_credits'],
       ] as const) {

@@ -110,7 +110,13 @@ const REQUESTS: readonly {
   { request: 'POST {o}/projects', body: { name: 'Mine' }, least: 'admin' },
   {
     request: 'PUT {o}/projects/{project}',
-    body: { name: 'Mine', daily_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
+    body: {
+      name: 'Mine',
+      daily_budget_usd: null,
+      weekly_budget_usd: null,
+      monthly_budget_usd: null,
+      total_budget_usd: null,
+    },
     least: 'admin',
   },
   { request: 'POST {o}/projects/{project}/archive', body: {}, least: 'admin' },

@@ -22,6 +22,7 @@ export async function limitConcurrency(gateway: GatewayProcess, concurrency: num
         requests_per_minute: null,
         tokens_per_minute: null,
         daily_budget_usd: null,
+        weekly_budget_usd: null,
         monthly_budget_usd: null,
         total_budget_usd: null,
         concurrency,

@@ -10,7 +10,9 @@ const SCOPES = {
 
 const PERIODS = {
   day: BudgetPeriod.BUDGET_PERIOD_DAY,
+  week: BudgetPeriod.BUDGET_PERIOD_WEEK,
   month: BudgetPeriod.BUDGET_PERIOD_MONTH,
+  window: BudgetPeriod.BUDGET_PERIOD_WINDOW,
   total: BudgetPeriod.BUDGET_PERIOD_TOTAL,
 } as const;
 

@@ -43,6 +43,7 @@ export async function auditLedger(
     const holds = await readHolds(client, schema, books);
     await readAccounts(client, schema, books);
     await readSpend(client, schema, books);
+    await readBudgetHours(client, schema, books);
     await readRuns(client, schema, books);
     await readCredits(client, schema, books);
     await readClaims(client, schema, books);
@@ -107,13 +108,18 @@ function readPostings(client: ClientBase, schema: string, books: Books): Promise
 
 /** The table has exactly one row. */
 function readRetention(client: ClientBase, schema: string, books: Books): Promise<number> {
-  const sql = `select oldest_retained_hold_id as oldest_retained from ${schema}.closed_hold_retention`;
-  return readAll(client, sql, (row) => books.retainedFrom(text(row, 'oldest_retained')));
+  const sql = `
+    select oldest_retained_hold_id as oldest_retained, ${schema}.now_unix_ms()::text as now
+    from ${schema}.closed_hold_retention`;
+  return readAll(client, sql, (row) =>
+    books.retainedFrom(text(row, 'oldest_retained'), Number(amount(row, 'now'))),
+  );
 }
 
 async function readHolds(client: ClientBase, schema: string, books: Books) {
   const columns = `hold_id, organization_id as organization, key_id as key, day::text as day, run_id as run,
-    project_id as project, amount_nano_usd::text as amount`;
+    project_id as project, amount_nano_usd::text as amount, window_hour::text as window_hour,
+    to_json(window_owners)::text as window_owners`;
   const none = 'null::text as cost, null::text as charged';
   const paid = 'cost_nano_usd::text as cost, charged_nano_usd::text as charged';
   let settled = 0;
@@ -128,6 +134,8 @@ async function readHolds(client: ClientBase, schema: string, books: Books) {
       day: text(row, 'day'),
       run: row['run'] ?? undefined,
       project: row['project'] ?? undefined,
+      windowHour: row['window_hour'] ?? undefined,
+      windowOwners: JSON.parse(row['window_owners'] ?? '[]') as string[],
       amount: amount(row, 'amount'),
       cost: row['cost'] === null ? undefined : amount(row, 'cost'),
       charged: row['charged'] === null ? undefined : amount(row, 'charged'),
@@ -168,6 +176,22 @@ function readSpend(client: ClientBase, schema: string, books: Books): Promise<nu
       organization: text(row, 'organization'),
       day: text(row, 'day'),
       owner: text(row, 'owner'),
+      spent: amount(row, 'spent'),
+      held: amount(row, 'held'),
+    }),
+  );
+}
+
+function readBudgetHours(client: ClientBase, schema: string, books: Books): Promise<number> {
+  const sql = `
+    select organization_id as organization, owner_id as owner, hour::text as hour,
+      spent_nano_usd::text as spent, held_nano_usd::text as held
+    from ${schema}.budget_hours`;
+  return readAll(client, sql, (row) =>
+    books.budgetHour({
+      organization: text(row, 'organization'),
+      owner: text(row, 'owner'),
+      hour: text(row, 'hour'),
       spent: amount(row, 'spent'),
       held: amount(row, 'held'),
     }),

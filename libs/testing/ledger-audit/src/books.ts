@@ -23,6 +23,9 @@ interface HoldEntry {
   readonly day: string;
   readonly run: string | undefined;
   readonly project: string | undefined;
+  /** The UTC hour of admission, if budgets of rolling windows applied, and their owners. */
+  readonly windowHour: string | undefined;
+  readonly windowOwners: readonly string[];
   readonly amount: bigint;
   readonly cost: bigint | undefined;
   readonly charged: bigint | undefined;
@@ -43,6 +46,16 @@ interface SpendEntry {
   readonly day: string;
   /** A key or a project; empty for the organization. */
   readonly owner: string;
+  readonly spent: bigint;
+  readonly held: bigint;
+}
+
+interface BudgetHourEntry {
+  readonly organization: string;
+  /** A key or a project; empty for the organization. */
+  readonly owner: string;
+  /** 'infinity' for what is held. */
+  readonly hour: string;
   readonly spent: bigint;
   readonly held: bigint;
 }
@@ -71,10 +84,11 @@ interface CompletedClaimEntry {
 export interface Books {
   posting(entry: PostingEntry): void;
   /** Closed holds of generations with smaller ids may be deleted. */
-  retainedFrom(holdId: string): void;
+  retainedFrom(holdId: string, nowUnixMs: number): void;
   hold(entry: HoldEntry): void;
   account(entry: AccountEntry): void;
   spend(entry: SpendEntry): void;
+  budgetHour(entry: BudgetHourEntry): void;
   run(entry: RunEntry): void;
   credit(entry: CreditEntry): void;
   completedClaim(entry: CompletedClaimEntry): void;
@@ -101,10 +115,12 @@ export function createBooks(): Books {
   const accounts = new Map<string, AccountEntry>();
   const spend = new Map<string, SpendEntry>();
   const ownerTotals = new Map<string, SpendEntry>();
+  const budgetHours = new Map<string, BudgetHourEntry>();
   const runs = new Map<string, RunEntry>();
   const credits = new Map<string, CreditEntry>();
   const claims: CompletedClaimEntry[] = [];
   let oldestRetained: string | undefined;
+  let nowUnixMs = 0;
 
   function posting(entry: PostingEntry): void {
     const { reference, kind, organization } = entry;
@@ -318,6 +334,42 @@ export function createBooks(): Books {
     }
   }
 
+  /** An hour's charges are those of the generations admitted in it, and the held row has the open holds. */
+  function checkBudgetHours(): void {
+    const wanted = new Map<string, BudgetHourEntry>();
+    for (const { organization, windowHour, windowOwners, state, amount, charged = 0n } of holds.values()) {
+      if ((windowHour === undefined) !== (windowOwners.length === 0)) {
+        faults.push(`a hold of ${organization} has owners of windows or an hour, and not both`);
+      }
+      for (const owner of windowOwners) {
+        for (const hour of [windowHour ?? '', ALL_DAYS]) {
+          const name = spendName(organization, hour, owner);
+          const total = wanted.get(name) ?? { organization, owner, hour, spent: 0n, held: 0n };
+          const isHeld = hour === ALL_DAYS && state === 'held';
+          wanted.set(name, {
+            ...total,
+            spent: total.spent + (hour === ALL_DAYS ? 0n : charged),
+            held: total.held + (isHeld ? amount : 0n),
+          });
+        }
+      }
+    }
+    for (const name of new Set([...wanted.keys(), ...budgetHours.keys()])) {
+      const [found, total] = [budgetHours.get(name), wanted.get(name)];
+      const [spent, held] = [found?.spent ?? 0n, found?.held ?? 0n];
+      const hour = (found ?? total)?.hour ?? '';
+      const isHeld = hour === ALL_DAYS;
+      // No window reaches deleted hours. A late settlement may have restored one in part.
+      const mayBeDeleted = !isHeld && Date.parse(`${hour}Z`) < nowUnixMs - MAX_WINDOW_MS;
+      const mayLack = !isHeld && mayLackHolds(hour.slice(0, 10));
+      const isRight =
+        (mayBeDeleted && spent <= (total?.spent ?? 0n)) ||
+        (mayLack ? spent >= (total?.spent ?? 0n) : spent === (total?.spent ?? 0n));
+      if (!isRight) faults.push(`spent in windows on ${name} is not the sum of its charges`);
+      if (held !== (total?.held ?? 0n)) faults.push(`held in windows on ${name} is not the sum of its holds`);
+    }
+  }
+
   /** A run's held and charged amounts are those of its holds. Above its budget is only what charges exceed their holds by. */
   function checkRuns(): void {
     const wanted = new Map<string, { spent: bigint; held: bigint; unreserved: bigint }>();
@@ -364,13 +416,18 @@ export function createBooks(): Books {
   return {
     posting,
     hold,
-    retainedFrom: (holdId) => void (oldestRetained = holdId),
+    retainedFrom: (holdId, now) => {
+      oldestRetained = holdId;
+      nowUnixMs = now;
+    },
     account: (entry) => void accounts.set(entry.organization, entry),
     spend: (entry) => {
       if (entry.day === ALL_DAYS)
         ownerTotals.set(spendName(entry.organization, ALL_DAYS, entry.owner), entry);
       else spend.set(spendName(entry.organization, entry.day, entry.owner), entry);
     },
+    budgetHour: (entry) =>
+      void budgetHours.set(spendName(entry.organization, entry.hour, entry.owner), entry),
     run: (entry) => void runs.set(runName(entry.organization, entry.run), entry),
     credit: (entry) => void credits.set(entry.id, entry),
     completedClaim: (entry) => void claims.push(entry),
@@ -379,6 +436,7 @@ export function createBooks(): Books {
       checkHolds();
       checkDailySpend();
       checkOwnerTotals();
+      checkBudgetHours();
       checkRuns();
       checkClaims();
       const all = [...sums.values()];
@@ -399,6 +457,9 @@ export function createBooks(): Books {
 const EXTENSION = /^(.+)\+([0-9]+)$/;
 
 const ALL_DAYS = 'infinity';
+
+/** The longest window. */
+const MAX_WINDOW_MS = 744 * 3_600_000;
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 

@@ -12,6 +12,7 @@ export interface Limits {
   requests_per_minute: number | null;
   tokens_per_minute: number | null;
   daily_budget_usd: string | null;
+  weekly_budget_usd: string | null;
   monthly_budget_usd: string | null;
   total_budget_usd: string | null;
   concurrency: number | null;
@@ -30,13 +31,14 @@ export interface KeySettings {
   tokens_per_minute?: number | null;
   concurrency?: number | null;
   daily_budget_usd?: string | null;
+  weekly_budget_usd?: string | null;
   monthly_budget_usd?: string | null;
   total_budget_usd?: string | null;
   project_id?: string | null;
 }
 
 export type ProjectBudgets = Partial<
-  Pick<Limits, 'daily_budget_usd' | 'monthly_budget_usd' | 'total_budget_usd'>
+  Pick<Limits, 'daily_budget_usd' | 'weekly_budget_usd' | 'monthly_budget_usd' | 'total_budget_usd'>
 >;
 
 export interface Balance {
@@ -94,6 +96,7 @@ export const NO_LIMITS: Limits = {
   requests_per_minute: null,
   tokens_per_minute: null,
   daily_budget_usd: null,
+  weekly_budget_usd: null,
   monthly_budget_usd: null,
   total_budget_usd: null,
   concurrency: null,

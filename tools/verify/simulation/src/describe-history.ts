@@ -36,6 +36,12 @@ function describeGeneration(one: Generation): string {
     ...Object.entries(one.longBudgets).flatMap(([name, budget]) =>
       budget === undefined ? [] : [`${name} budget ${budget}`],
     ),
+    ...Object.entries(one.weekBudgets).flatMap(([owner, budget]) =>
+      budget === undefined ? [] : [`${owner}'s weekly budget ${budget}`],
+    ),
+    ...(one.window === undefined
+      ? []
+      : [`${one.window.owner}'s budget ${one.window.amount} of ${one.window.hours} h`]),
     ...(one.run === undefined ? [] : [`in ${one.run.id} with the budget ${one.run.budget ?? '(none)'}`]),
     ...(one.project === undefined ? [] : [describeProject(one.project)]),
     ...(one.scope === undefined

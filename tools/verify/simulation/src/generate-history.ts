@@ -10,6 +10,7 @@ import {
   type Operation,
   type ProjectBudgets,
   type Step,
+  type WindowBudget,
 } from './history';
 import { extendHolds } from './generate-extensions';
 import { singleCall, withFault } from './generate-faults';
@@ -21,9 +22,18 @@ const RUNS = ['run-1', 'run-2'];
 const PROJECTS = ['proj-1', 'proj-2'];
 /** Far from the seeds of runs and long budgets. */
 const PROJECTS_FROM_SEED = 500_000_000;
+/** Far from the seeds of projects. */
+const WEEKS_FROM_SEED = 600_000_000;
+/** Far from the seeds of weeks. */
+const WINDOWS_FROM_SEED = 700_000_000;
+const WINDOWS_OFTEN_FROM = 230;
+/** The number of its own random number; those of a generation have its index. */
+const PASSING_TIME = 999;
 const NOON = Date.UTC(2026, 10, 21, 12);
 /** The last seconds of a day and a month. */
 const BEFORE_MIDNIGHT = Date.UTC(2026, 10, 30, 23, 59, 50);
+/** The last seconds of a week. */
+const BEFORE_MONDAY = Date.UTC(2026, 10, 29, 23, 59, 50);
 const MAX_LIFETIME_MS = 60_000;
 const ENDINGS: readonly (ClaimEnding | undefined)[] = [
   ...(['completed', 'completed', 'completed', 'failed', 'cancelled', 'unknown'] as const),
@@ -129,9 +139,16 @@ const KEYS_IN_FLIGHT: Theme = {
 export function generateHistory(seed: number): History {
   const random = seededRandom(seed);
   const theme = random.chance(0.6) ? MONEY : KEYS_IN_FLIGHT;
-  const startUnixMs = random.chance(0.4) ? BEFORE_MIDNIGHT : NOON;
+  const startsBeforeMidnight = random.chance(0.4);
+  const startUnixMs = hasWindows(seed)
+    ? BEFORE_MIDNIGHT
+    : !startsBeforeMidnight
+      ? NOON
+      : hasWeeks(seed)
+        ? BEFORE_MONDAY
+        : BEFORE_MIDNIGHT;
   const generations = Array.from({ length: random.integer(3, theme.generations) }, (_, index) =>
-    generation(random, theme, seed, index, startUnixMs),
+    inWindow(seed, generation(random, theme, seed, index, startUnixMs)),
   );
   const steps: Step[] = [initialCredits(random)];
   const requested = new Set<number>();
@@ -140,6 +157,7 @@ export function generateHistory(seed: number): History {
   if (theme === KEYS_IN_FLIGHT && random.chance(0.5))
     interleave(random, steps, takeover(random, generations));
   extendHolds(seed, steps);
+  if (hasWindows(seed)) passMidnight(seed, generations, steps);
   return { seed, startUnixMs, generations, steps };
 }
 
@@ -164,6 +182,8 @@ function generation(
     keyBudget: budget(),
     ...longBudgetsAndRun(seed, index),
     project: project(seed, index),
+    weekBudgets: weekBudgets(seed, index),
+    window: windowBudget(seed, index),
     holdPrices,
     eventPrices: eventPrices(random, holdPrices),
     usage: usage(random),
@@ -204,6 +224,50 @@ function project(seed: number, index: number): ProjectBudgets | undefined {
   const hasBudgets = seed % 3 === 0;
   const budget = () => (hasBudgets && random.chance(0.35) ? random.integer(0, 130) : undefined);
   return { id: random.pick(PROJECTS), day: budget(), month: budget(), total: budget() };
+}
+
+/** Only every fifth history has budgets of weeks, and for one kind of owner, so that another does not refuse first. */
+const hasWeeks = (seed: number): boolean => seed % 5 === 2;
+
+function weekBudgets(seed: number, index: number): Generation['weekBudgets'] {
+  const random = seededRandom(WEEKS_FROM_SEED + seed * 1_000 + index);
+  const owner = (['key', 'project', 'organization'] as const)[Math.floor(seed / 5) % 3];
+  const amount = hasWeeks(seed) && random.chance(0.6) ? random.integer(0, 60) : undefined;
+  return { organization: undefined, key: undefined, project: undefined, [owner as string]: amount };
+}
+
+/** A few of the first histories, which have to find other faults, and half of the later ones. */
+const hasWindows = (seed: number): boolean =>
+  seed < WINDOWS_OFTEN_FROM ? seed % 20 === 10 || seed % 20 === 15 : seed % 2 === 0;
+
+/** Windows that end with the hour, after a day, and an hour after that. */
+function windowBudget(seed: number, index: number): WindowBudget | undefined {
+  const random = seededRandom(WINDOWS_FROM_SEED + seed * 1_000 + index);
+  if (!hasWindows(seed) || random.chance(0.4)) return undefined;
+  const owner = (['key', 'project', 'organization'] as const)[Math.floor(seed / 5) % 3] ?? 'key';
+  return { owner, hours: random.pick([1, 1, 24, 25]), amount: random.integer(0, 60) };
+}
+
+/** All generations of such a history have the same owners, so that they share windows. */
+function inWindow(seed: number, one: Generation): Generation {
+  return hasWindows(seed) ? { ...one, organization: 'org-a', key: 'key-1' } : one;
+}
+
+/** Two generations of a window with an end of the hour between them. Random steps rarely produce this. */
+function passMidnight(seed: number, generations: readonly Generation[], steps: Step[]): void {
+  const random = seededRandom(WINDOWS_FROM_SEED + seed * 1_000 + PASSING_TIME);
+  const [first, second] = random.shuffle(
+    [...generations.keys()].filter((index) => generations[index]?.window),
+  );
+  if (first === undefined || second === undefined) return;
+  const woven: Step[] = [
+    singleCall(random, { kind: 'hold', generations: [first] }),
+    singleCall(random, { kind: 'settle', generations: [first] }),
+    { kind: 'time', ms: 15_000 },
+    singleCall(random, { kind: 'hold', generations: [second] }),
+  ];
+  if (random.chance(0.5)) steps.splice(1, 0, ...woven);
+  else interleave(random, steps, woven);
 }
 
 /** Usually the prices of the hold; sometimes those of a changed catalogue, or none. */

@@ -28,6 +28,13 @@ export interface Generation {
     readonly keyMonth: number | undefined;
     readonly keyTotal: number | undefined;
   };
+  readonly weekBudgets: {
+    readonly organization: number | undefined;
+    readonly key: number | undefined;
+    readonly project: number | undefined;
+  };
+  /** The budget of a rolling window of one owner. */
+  readonly window: WindowBudget | undefined;
   readonly run: { readonly id: string; readonly budget: number | undefined } | undefined;
   readonly project: ProjectBudgets | undefined;
   /** Prices of the hold; the catalogue may change before the generation finishes. */
@@ -41,6 +48,12 @@ export interface Generation {
   readonly body: number;
   /** The ending in its event; absent: none reported. */
   readonly ending: ClaimEnding | undefined;
+}
+
+export interface WindowBudget {
+  readonly owner: 'key' | 'project' | 'organization';
+  readonly hours: number;
+  readonly amount: number;
 }
 
 export interface ProjectBudgets {

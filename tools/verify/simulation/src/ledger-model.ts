@@ -1,4 +1,4 @@
-import type { Prices } from '@gateway/base';
+import { DAY_MS, type Prices } from '@gateway/base';
 import { LEASE_MS, type Generation, type Operation } from './history';
 import { changeOwnClaim, claim, deleteExpired, releaseClaim, settleClaim, type Claim } from './model-claims';
 import { costOf, NO_PRICES } from './model-cost';
@@ -12,7 +12,7 @@ export interface ModelState {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly credits: ReadonlyMap<string, { readonly organization: string; readonly amount: bigint }>;
   readonly holds: ReadonlyMap<string, Hold>;
-  /** Spent and held amounts by organization and day, month or all time, each alone, with the key and with the project, and by run. */
+  /** Spent and held amounts by organization and day, week, month or all time, each alone, with the key and with the project, and by run. */
   readonly used: ReadonlyMap<string, bigint>;
   /** The fixed budgets, by organization and run. */
   readonly runs: ReadonlyMap<string, bigint>;
@@ -38,6 +38,10 @@ interface Hold {
   readonly deadline: number;
   readonly scope: string | undefined;
   readonly run: string | undefined;
+  /** Since 1970. */
+  readonly hour: number;
+  /** The owners of windows that it counts against; empty for the organization. */
+  readonly windowOwners: readonly string[];
 }
 
 export const EMPTY_MODEL: ModelState = {
@@ -99,7 +103,7 @@ function outcomeOf(draft: Draft, operation: Operation, { generations, now }: Set
     }
     case 'extend': {
       const batch = named(operation.generations);
-      return batch.map((one) => extend(draft, one, batch, operation.by)).join(', ');
+      return batch.map((one) => extend(draft, one, batch, operation.by, now)).join(', ');
     }
     case 'void':
       return String(named(operation.generations).filter((one) => voidHold(draft, one)).length);
@@ -148,7 +152,7 @@ function use(
   { organization, day, key, project, run }: Pick<Hold, 'organization' | 'day' | 'key' | 'project' | 'run'>,
   amount: bigint,
 ): void {
-  const periods = [day, monthOf(day), ALL_TIME];
+  const periods = [day, weekOf(day), monthOf(day), ALL_TIME];
   const names = periods.flatMap((period) => [
     `${organization} ${period}`,
     `${organization} ${period} ${key}`,
@@ -178,12 +182,16 @@ function hold(draft: Draft, one: Generation, batch: readonly Generation[], now: 
   const runBudget = draft.runs.get(runName) ?? one.run?.budget;
   if (one.run && runBudget === undefined) return 'unknown_run';
   const day = dayOf(now);
-  const refusal = refusalOf(draft, one, batch, { organization, day, run, runBudget, amount });
+  const hour = hourOf(now);
+  const refusal = refusalOf(draft, one, batch, { organization, day, hour, run, runBudget, amount });
   if (refusal !== undefined) return refusal;
   const { key, holdPrices: prices, scope } = one;
   const project = one.project?.id;
   const deadline = now + one.lifetimeMs;
-  const held = { organization, key, project, amount, prices, day, deadline, scope, run };
+  const windowOwners = [...new Set(windowsOf(one, batch).map(({ owner }) => owner))];
+  const held = {
+    ...{ organization, key, project, amount, prices, day, hour, windowOwners, deadline, scope, run },
+  };
   draft.holds.set(one.id, { ...held, state: 'held' });
   if (one.run) draft.runs.set(runName, BigInt(runBudget ?? 0));
   move(draft, organization, { available: -amount, held: amount });
@@ -191,8 +199,26 @@ function hold(draft: Draft, one: Generation, batch: readonly Generation[], now: 
   return 'held';
 }
 
-interface Wanted extends Pick<Hold, 'organization' | 'day' | 'run' | 'amount'> {
+interface Wanted extends Pick<Hold, 'organization' | 'day' | 'hour' | 'run' | 'amount'> {
   readonly runBudget: number | bigint | undefined;
+}
+
+interface Window {
+  readonly kind: string;
+  readonly owner: string;
+  readonly hours: number;
+  readonly amount: number;
+}
+
+/** The budgets of windows that apply to a generation: those that any of its batch names for the same owner. */
+function windowsOf(one: Generation, batch: readonly Generation[]): Window[] {
+  const ownerOf = ({ key, project }: Generation) => ({ key, project: project?.id, organization: '' });
+  return batch.flatMap((each) => {
+    if (!each.window || each.organization !== one.organization) return [];
+    const { owner: kind, ...budget } = each.window;
+    const owner = ownerOf(each)[kind];
+    return owner !== undefined && owner === ownerOf(one)[kind] ? [{ kind, owner, ...budget }] : [];
+  });
 }
 
 /** Why an amount cannot be held in addition; undefined if it can. The budgets of a batch apply to all its holds. */
@@ -200,7 +226,7 @@ function refusalOf(
   draft: Draft,
   one: Generation,
   batch: readonly Generation[],
-  { organization, day, run, runBudget, amount }: Wanted,
+  { organization, day, hour, run, runBudget, amount }: Wanted,
 ): string | undefined {
   const heldBy = (matches: (hold: Hold) => boolean): bigint =>
     [...draft.holds.values()]
@@ -225,13 +251,28 @@ function refusalOf(
       (each) => each.project !== undefined && each.project.id === one.project?.id,
     );
   const inMonth = (hold: Hold) => monthOf(hold.day) === monthOf(day);
+  const inWeek = (hold: Hold) => weekOf(hold.day) === weekOf(day);
   const ofKey = (hold: Hold) => hold.key === one.key;
   const project = one.project?.id;
   const ofProject = (hold: Hold) => hold.project === project;
+  /** What is held counts always; what is charged, in its hour of admission. */
+  const windows = (kind: string): [string, number, bigint, (hold: Hold) => boolean][] =>
+    windowsOf(one, batch)
+      .filter((each) => each.kind === kind)
+      .sort((first, second) => second.hours - first.hours || first.amount - second.amount)
+      .map(({ owner, hours, amount: budget }) => {
+        const counts = (hold: Hold) => hold.windowOwners.includes(owner);
+        const spent = [...draft.holds]
+          .filter(
+            ([, hold]) => hold.organization === organization && counts(hold) && hold.hour > hour - hours,
+          )
+          .reduce((sum, [id]) => sum + (draft.announced.get(id)?.charged ?? 0n), 0n);
+        return [`${kind} window`, budget, spent + heldBy(counts), counts];
+      });
   const budgets: readonly [
     name: string,
     budget: number | bigint | undefined,
-    used: string,
+    used: string | bigint,
     counts: (hold: Hold) => boolean,
   ][] = [
     ['run total', runBudget, `${organization} ${run}`, (hold) => hold.run === run],
@@ -272,6 +313,30 @@ function refusalOf(
       () => true,
     ],
     [
+      'key week',
+      ofItsKey((each) => each.weekBudgets.key),
+      `${organization} ${weekOf(day)} ${one.key}`,
+      (hold) => ofKey(hold) && inWeek(hold),
+    ],
+    ...windows('key'),
+    [
+      'project week',
+      lowest(
+        (each) => each.weekBudgets.project,
+        (each) => each.project !== undefined && each.project.id === project,
+      ),
+      `${organization} ${weekOf(day)} ${project}`,
+      (hold) => ofProject(hold) && inWeek(hold),
+    ],
+    ...windows('project'),
+    [
+      'organization week',
+      ofOrganization((each) => each.weekBudgets.organization),
+      `${organization} ${weekOf(day)}`,
+      inWeek,
+    ],
+    ...windows('organization'),
+    [
       'key day',
       ofItsKey((each) => each.keyBudget),
       `${organization} ${day} ${one.key}`,
@@ -291,7 +356,7 @@ function refusalOf(
     ],
   ];
   for (const [name, budget, usedName, counts] of budgets) {
-    const used = draft.used.get(usedName) ?? 0n;
+    const used = typeof usedName === 'bigint' ? usedName : (draft.used.get(usedName) ?? 0n);
     if (budget !== undefined && used + amount > BigInt(budget)) {
       return `${name} budget ${used}, ${heldBy(counts)} held`;
     }
@@ -299,7 +364,13 @@ function refusalOf(
   return undefined;
 }
 
-function extend(draft: Draft, one: Generation, batch: readonly Generation[], by: number): string {
+function extend(
+  draft: Draft,
+  one: Generation,
+  batch: readonly Generation[],
+  by: number,
+  now: number,
+): string {
   const known = draft.holds.get(one.id);
   if (known?.state !== 'held') return 'closed';
   if (known.organization !== one.organization) return 'foreign';
@@ -307,7 +378,10 @@ function extend(draft: Draft, one: Generation, batch: readonly Generation[], by:
   if (extra <= 0n) return 'held';
   const { organization, day, run } = known;
   const runBudget = draft.runs.get(`${organization} ${run}`);
-  const refusal = refusalOf(draft, one, batch, { organization, day, run, runBudget, amount: extra });
+  const refusal = refusalOf(draft, one, batch, {
+    ...{ organization, day, hour: hourOf(now), run, runBudget },
+    amount: extra,
+  });
   if (refusal !== undefined) return refusal;
   draft.holds.set(one.id, { ...known, amount: known.amount + extra });
   move(draft, organization, { available: -extra, held: extra });
@@ -328,6 +402,8 @@ function voidHold(draft: Draft, { id, organization }: Pick<Generation, 'id' | 'o
       deadline: 0,
       scope: undefined,
       run: undefined,
+      hour: 0,
+      windowOwners: [],
     };
     draft.holds.set(id, { organization, state: 'abandoned', ...nothing });
     move(draft, organization, {});
@@ -367,7 +443,10 @@ function settle(draft: Draft, one: Generation, now: number): string {
   const project = known ? known.project : one.project?.id;
   move(draft, organization, { available: released - charged, held: -released, charged });
   use(draft, { organization, day, key, project, run: known?.run }, charged - released);
-  const nothing = { amount: 0n, deadline: 0, scope: undefined, run: undefined };
+  const nothing = {
+    ...{ amount: 0n, deadline: 0, scope: undefined, run: undefined, hour: 0 },
+    windowOwners: [],
+  };
   draft.holds.set(id, { ...(known ?? nothing), organization, key, project, prices, day, state: 'settled' });
   draft.announced.set(id, { cost, charged });
   const origin = !known ? 'no_hold' : known.state === 'held' ? 'held' : 'late';
@@ -378,6 +457,16 @@ const ALL_TIME = 'all time';
 
 function monthOf(day: string): string {
   return day.slice(0, 7);
+}
+
+/** Named after its Monday. 1970 began on a Thursday. */
+function weekOf(day: string): string {
+  const days = Date.parse(day) / DAY_MS;
+  return `week of ${dayOf((days - ((days + 3) % 7)) * DAY_MS)}`;
+}
+
+function hourOf(unixMs: number): number {
+  return Math.floor(unixMs / 3_600_000);
 }
 
 function dayOf(unixMs: number): string {

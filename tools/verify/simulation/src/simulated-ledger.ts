@@ -11,7 +11,14 @@ import {
   type LedgerFixture,
 } from '@gateway/billing-ledger/testing';
 import { injectFaults, waitForOrphans, ProcessTerminated, withFault } from './faulty-pool';
-import { LEASE_MS, type Call, type Generation, type History, type Operation } from './history';
+import {
+  LEASE_MS,
+  type Call,
+  type Generation,
+  type History,
+  type Operation,
+  type WindowBudget,
+} from './history';
 import { OTHER_ORGANIZATION, type Account, type ModelState } from './ledger-model';
 import type { CompletedCall } from './explain-outcomes';
 
@@ -183,6 +190,11 @@ async function ownTables({ auditPool }: LedgerFixture): Promise<string[]> {
 
 function holdOf(one: Generation, byOtherOrganization: boolean, now: UnixMs): HoldRequest {
   const { organizationMonth, organizationTotal, keyMonth, keyTotal } = one.longBudgets;
+  const { weekBudgets } = one;
+  const windowOf = (owner: WindowBudget['owner']) =>
+    one.window?.owner === owner && (owner !== 'project' || one.project)
+      ? { window: { [one.window.hours]: one.window.amount } }
+      : {};
   const owners = { keyId: one.key, projectId: one.project?.id, runId: one.run?.id };
   return {
     ...owners,
@@ -191,9 +203,27 @@ function holdOf(one: Generation, byOtherOrganization: boolean, now: UnixMs): Hol
     amountNanoUsd: usdNano(one.amount),
     prices: one.holdPrices,
     budgets: budgetsOf(owners, {
-      organization: { day: one.organizationBudget, month: organizationMonth, total: organizationTotal },
-      key: { day: one.keyBudget, month: keyMonth, total: keyTotal },
-      project: { day: one.project?.day, month: one.project?.month, total: one.project?.total },
+      organization: {
+        day: one.organizationBudget,
+        week: weekBudgets.organization,
+        month: organizationMonth,
+        total: organizationTotal,
+        ...windowOf('organization'),
+      },
+      key: {
+        day: one.keyBudget,
+        week: weekBudgets.key,
+        month: keyMonth,
+        total: keyTotal,
+        ...windowOf('key'),
+      },
+      project: {
+        day: one.project?.day,
+        week: one.project && weekBudgets.project,
+        month: one.project?.month,
+        total: one.project?.total,
+        ...windowOf('project'),
+      },
       run: { total: one.run?.budget },
     }),
     createdUnixMs: now,

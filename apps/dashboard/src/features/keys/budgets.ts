@@ -8,6 +8,13 @@ export const BUDGETS = [
     reset: 'Resets at 00:00 UTC.',
   },
   {
+    field: 'weekly_budget_usd',
+    spend: 'this_week_usd',
+    value: 'weeklyBudget',
+    label: 'Weekly budget',
+    reset: 'Resets on Mondays at 00:00 UTC.',
+  },
+  {
     field: 'monthly_budget_usd',
     spend: 'this_month_usd',
     value: 'monthlyBudget',

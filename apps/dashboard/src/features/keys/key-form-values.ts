@@ -2,8 +2,10 @@ import type { CallOptions } from '@gateway/dashboard-contract/client';
 import { ApiError } from '@gateway/dashboard-contract/client';
 import type { UseFormSetError } from 'react-hook-form';
 import type { Key } from '../../api/keys';
-import { isAmount, nanoUsdOf, readAmount } from '../../format/money';
+import { readAmount } from '../../format/money';
 import { parseAllowlist } from './ip-allowlist';
+import { parseLimit } from './limit-values';
+import { windowsBodyOf, windowValuesOf, type WindowValue } from './window-values';
 
 /** The form's values as typed. */
 export interface KeyFormValues {
@@ -19,17 +21,15 @@ export interface KeyFormValues {
   readonly tokensPerMinute: string;
   readonly concurrency: string;
   readonly dailyBudget: string;
+  readonly weeklyBudget: string;
   readonly monthlyBudget: string;
   readonly totalBudget: string;
+  readonly windows: readonly WindowValue[];
   /** The id of a project; empty for none. */
   readonly project: string;
 }
 
 export type KeyBody = CallOptions<'POST /api/organizations/{organization_id}/keys'>['body'];
-
-/** The field's hint names the limit. */
-const ABOVE_BOUND = 'Above the organization limit.';
-const MAX_COUNT = 2_147_483_647;
 
 export const EMPTY_KEY: KeyFormValues = {
   name: '',
@@ -43,8 +43,10 @@ export const EMPTY_KEY: KeyFormValues = {
   tokensPerMinute: '',
   concurrency: '',
   dailyBudget: '',
+  weeklyBudget: '',
   monthlyBudget: '',
   totalBudget: '',
+  windows: [],
   project: '',
 };
 
@@ -61,8 +63,10 @@ export function valuesOf(key: Key): KeyFormValues {
     tokensPerMinute: key.tokens_per_minute?.toString() ?? '',
     concurrency: key.concurrency?.toString() ?? '',
     dailyBudget: key.daily_budget_usd ?? '',
+    weeklyBudget: key.weekly_budget_usd ?? '',
     monthlyBudget: key.monthly_budget_usd ?? '',
     totalBudget: key.total_budget_usd ?? '',
+    windows: windowValuesOf(key.budgets),
     project: key.project_id ?? '',
   };
 }
@@ -83,36 +87,12 @@ export function bodyOf(values: KeyFormValues): KeyBody {
     tokens_per_minute: parseLimit(values.tokensPerMinute),
     concurrency: parseLimit(values.concurrency),
     daily_budget_usd: readAmount(values.dailyBudget) || null,
+    weekly_budget_usd: readAmount(values.weeklyBudget) || null,
     monthly_budget_usd: readAmount(values.monthlyBudget) || null,
     total_budget_usd: readAmount(values.totalBudget) || null,
+    budgets: windowsBodyOf(values.windows),
     project_id: values.project || null,
   };
-}
-
-export const parseLimit = (text: string) =>
-  text.trim() === '' ? null : Number(text.replaceAll(/[\s,_]/g, ''));
-
-export function limitError(
-  text: string,
-  bound: number | null | undefined,
-  aboveBound = ABOVE_BOUND,
-): string | undefined {
-  if (text.trim() === '') return undefined;
-  const value = parseLimit(text) ?? 0;
-  if (!Number.isSafeInteger(value) || value < 1 || value > MAX_COUNT)
-    return 'Enter a whole number of at least 1.';
-  return typeof bound === 'number' && value > bound ? aboveBound : undefined;
-}
-
-export function budgetError(
-  text: string,
-  bound: string | null | undefined,
-  aboveBound = ABOVE_BOUND,
-): string | undefined {
-  if (text.trim() === '') return undefined;
-  if (!isAmount(text) || nanoUsdOf(readAmount(text)) === 0n) return 'Enter an amount above 0.';
-  const amount = readAmount(text);
-  return bound && nanoUsdOf(amount) > nanoUsdOf(bound) ? aboveBound : undefined;
 }
 
 export const modelsError = (models: readonly string[] | null): string | undefined =>
@@ -135,8 +115,10 @@ const FIELD_OF_PARAM: Readonly<Record<string, keyof KeyFormValues>> = {
   tokens_per_minute: 'tokensPerMinute',
   concurrency: 'concurrency',
   daily_budget_usd: 'dailyBudget',
+  weekly_budget_usd: 'weeklyBudget',
   monthly_budget_usd: 'monthlyBudget',
   total_budget_usd: 'totalBudget',
+  budgets: 'windows',
   project_id: 'project',
 };
 

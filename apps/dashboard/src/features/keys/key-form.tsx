@@ -11,7 +11,10 @@ import { Checkbox, Field, FieldGroup, Input, Select, TextArea } from '../../ui/f
 import { FailureLine } from '../../ui/states';
 import { allowlistError } from './ip-allowlist';
 import { BUDGETS, LIMIT_EFFECTS } from './budgets';
-import { budgetError, expiryError, limitError, modelsError, type KeyFormValues } from './key-form-values';
+import { expiryError, modelsError, type KeyFormValues } from './key-form-values';
+import { budgetError, limitError } from './limit-values';
+import { WindowBudgetsFields } from './window-budgets';
+import { windowsError } from './window-values';
 import { ModelPicker } from './model-picker';
 
 interface KeyFieldsProps {
@@ -32,6 +35,7 @@ export function KeyFields({ organizationId, form, bounds }: KeyFieldsProps) {
   const { data: projects = [] } = useQuery(activeProjectsQuery(organizationId));
   const project = projects.find(({ id }) => id === watch('project'));
   register('models', { validate: modelsError });
+  register('windows', { validate: windowsError });
   return (
     <div className="grid gap-8">
       <div className="grid gap-5">
@@ -185,6 +189,13 @@ export function KeyFields({ organizationId, form, bounds }: KeyFieldsProps) {
             </Field>
           ))}
         </div>
+        <WindowBudgetsFields
+          values={watch('windows')}
+          onChange={(windows) =>
+            setValue('windows', windows, { shouldDirty: true, shouldValidate: formState.isSubmitted })
+          }
+          error={errors.windows?.message}
+        />
       </div>
     </div>
   );

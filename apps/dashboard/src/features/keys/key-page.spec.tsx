@@ -67,12 +67,22 @@ describe('the page of a key', () => {
 
   it('shows every budget that applies to the key, and which is reached first', async () => {
     const spendOf = (today_usd: string) => ({
-      ...{ today_usd, this_month_usd: today_usd, total_usd: today_usd, held_usd: '0' },
+      ...{
+        today_usd,
+        this_week_usd: today_usd,
+        this_month_usd: today_usd,
+        total_usd: today_usd,
+        held_usd: '0',
+      },
     });
     api.on('GET /api/organizations/{organization_id}', () => ({ organization: ORGANIZATION }));
-    api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({ spend: spendOf('24') }));
+    api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({
+      spend: spendOf('24'),
+      windows: [],
+    }));
     api.on('GET /api/organizations/{organization_id}/keys/{key_id}/budget-spend', () => ({
       spend: spendOf('1'),
+      windows: [],
     }));
     api.on('GET /api/organizations/{organization_id}/projects', () => ({
       data: [{ ...projectWith({ daily_budget_usd: '10' }), spend: spendOf('5') }],

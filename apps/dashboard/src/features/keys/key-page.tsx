@@ -14,6 +14,7 @@ import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Id, Money, Text, Time, visible } from '../../ui/values';
 import { AppliedBudgets } from './budget-use';
+import { WindowBudgetFacts } from './window-budgets';
 import { EditKey } from './edit-key';
 import { KeyExpiry, KeyState } from './key-columns';
 import { PreviousSecret, RotateKey } from './rotate-key';
@@ -252,6 +253,24 @@ function KeyLimits({ of: key }: { readonly of: Key }) {
           </Fact>
         ))}
         <AppliedBudgets owners={owners} />
+        <WindowBudgetFacts {...{ organizationId, keyId: key.id, owner: 'This key', budgets: key.budgets }} />
+        {project && (
+          <WindowBudgetFacts
+            {...{
+              organizationId,
+              keyId: null,
+              owner: `Project ${visible(project.name)}`,
+              budgets: project.budgets,
+            }}
+          />
+        )}
+        <WindowBudgetFacts
+          {...{
+            organizationId,
+            owner: 'Organization, all keys together',
+            budgets: organization.limits.budgets,
+          }}
+        />
       </Facts>
     </Section>
   );

@@ -91,8 +91,10 @@ describe('the page to create a key', () => {
         tokens_per_minute: null,
         concurrency: null,
         daily_budget_usd: '5.5',
+        weekly_budget_usd: null,
         monthly_budget_usd: '50',
         total_budget_usd: '75.25',
+        budgets: [],
         project_id: null,
       },
     ]);

@@ -9,7 +9,9 @@ import { useToast } from '../../ui/toast';
 import { UnsavedChanges } from '../../ui/unsaved-changes';
 import { conflictingVersion, VersionedFormEnd } from '../../ui/versioned-form';
 import { BUDGETS, LIMIT_EFFECTS, type BudgetField } from '../keys/budgets';
-import { budgetError, limitError, parseLimit } from '../keys/key-form-values';
+import { budgetError, limitError, parseLimit } from '../keys/limit-values';
+import { WindowBudgetsFields } from '../keys/window-budgets';
+import { windowsBodyOf, windowsError, windowValuesOf, type WindowValue } from '../keys/window-values';
 
 /** Which caps of an organization: those that it sets itself, or their upper bounds. */
 export type Caps = 'limits' | 'ceilings';
@@ -42,14 +44,18 @@ type CountField = (typeof COUNTS)[number]['field'];
 /** The form's values as typed. */
 type Values = Readonly<Record<CountField | BudgetField, string>> & {
   readonly multiple_completions: boolean;
+  /** Ceilings have none. */
+  readonly windows: readonly WindowValue[];
 };
 
-function valuesOf(caps: Organization[Caps]): Values {
+function valuesOf(caps: Organization['ceilings'] & Partial<Organization['limits']>): Values {
   return {
+    windows: windowValuesOf(caps.budgets ?? []),
     requests_per_minute: caps.requests_per_minute?.toString() ?? '',
     tokens_per_minute: caps.tokens_per_minute?.toString() ?? '',
     concurrency: caps.concurrency?.toString() ?? '',
     daily_budget_usd: caps.daily_budget_usd ?? '',
+    weekly_budget_usd: caps.weekly_budget_usd ?? '',
     monthly_budget_usd: caps.monthly_budget_usd ?? '',
     total_budget_usd: caps.total_budget_usd ?? '',
     max_output_tokens: caps.max_output_tokens?.toString() ?? '',
@@ -63,6 +69,7 @@ function bodyOf(values: Values) {
     tokens_per_minute: parseLimit(values.tokens_per_minute),
     concurrency: parseLimit(values.concurrency),
     daily_budget_usd: readAmount(values.daily_budget_usd) || null,
+    weekly_budget_usd: readAmount(values.weekly_budget_usd) || null,
     monthly_budget_usd: readAmount(values.monthly_budget_usd) || null,
     total_budget_usd: readAmount(values.total_budget_usd) || null,
     max_output_tokens: parseLimit(values.max_output_tokens),
@@ -109,7 +116,10 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
       const params = { organization_id: organization.id };
       const body = { ...bodyOf(values), version: readVersion };
       return caps === 'limits'
-        ? api.call('PUT /api/organizations/{organization_id}/limits', { params, body })
+        ? api.call('PUT /api/organizations/{organization_id}/limits', {
+            params,
+            body: { ...body, budgets: windowsBodyOf(values.windows) },
+          })
         : api.call('PUT /api/organizations/{organization_id}/ceilings', { params, body });
     },
     onSuccess: async ({ organization: changed }) => {
@@ -122,11 +132,14 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
   });
   const latest = conflictingVersion<Organization>(save.error) ?? organization;
   const ceilings = caps === 'limits' ? latest.ceilings : undefined;
+  const windowsIssue = windowsError(values.windows);
   const issues = [
     ...COUNTS.map(({ field }) => limitError(values[field], ceilings?.[field], ABOVE_CEILING)),
     ...BUDGETS.map(({ field }) => budgetError(values[field], ceilings?.[field], ABOVE_CEILING)),
+    windowsIssue,
   ];
-  const set = (name: keyof Values, value: string | boolean) => setValues({ ...values, [name]: value });
+  const set = (name: keyof Values, value: string | boolean | readonly WindowValue[]) =>
+    setValues({ ...values, [name]: value });
   const mayAllowMultiple = ceilings === undefined || ceilings.multiple_completions;
 
   return (
@@ -172,6 +185,13 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
           </Field>
         ))}
       </div>
+      {caps === 'limits' && (
+        <WindowBudgetsFields
+          values={values.windows}
+          onChange={(windows) => set('windows', windows)}
+          error={windowsIssue}
+        />
+      )}
       <Checkbox
         label={texts.multiple}
         hint={mayAllowMultiple ? undefined : 'Support can enable this for your organization.'}

@@ -53,8 +53,14 @@ describe('the limits page', () => {
   });
 
   it('shows how much of each budget is spent and held, and by how much one is exceeded', async () => {
-    const spend = { today_usd: '27.5', this_month_usd: '120', total_usd: '120', held_usd: '0.5' };
-    api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({ spend }));
+    const spend = {
+      today_usd: '27.5',
+      this_week_usd: '120',
+      this_month_usd: '120',
+      total_usd: '120',
+      held_usd: '0.5',
+    };
+    api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({ spend, windows: [] }));
     renderPage('/o/org-1/limits');
     await screen.findByRole('meter', { name: 'Daily budget' });
     expect(valueOf('Daily budget')).toContain(
@@ -62,6 +68,34 @@ describe('the limits page', () => {
     );
     expect(valueOf('Monthly budget')).toContain('$120.00 spent (24%)');
     expect(valueOf('Monthly budget')).toContain('$379.50 left.');
+  });
+
+  it('sets a budget of a rolling window, and shows what counts against it', async () => {
+    renderPage('/o/org-1/limits');
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Add window' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+    expect(await screen.findByText('Enter an amount above 0.')).toBeTruthy();
+    await userEvent.type(screen.getByLabelText('Budget of window 1 (USD)'), '12.5');
+    await userEvent.clear(screen.getByLabelText('Hours of window 1'));
+    await userEvent.type(screen.getByLabelText('Hours of window 1'), '745');
+    expect(await screen.findByText('Enter 1 to 744 hours.')).toBeTruthy();
+    await userEvent.clear(screen.getByLabelText('Hours of window 1'));
+    await userEvent.type(screen.getByLabelText('Hours of window 1'), '5');
+    const budgets = [{ period: 'window' as const, hours: 5, amount_usd: '12.5' }];
+    const changed = { ...CAPPED, limits: { ...CAPPED.limits, budgets } };
+    api.on(SET_LIMITS, () => ({ organization: changed }));
+    const spend = {
+      ...{ today_usd: '1', this_week_usd: '1', this_month_usd: '1', total_usd: '1', held_usd: '0' },
+    };
+    api.on(READ, () => ({ organization: changed }));
+    api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({
+      ...{ spend, windows: [{ hours: 5, spent_usd: '2.5', held_usd: '0' }] },
+    }));
+    await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(api.requestsTo(SET_LIMITS)[0]?.body).toMatchObject({ budgets }));
+    await screen.findByRole('meter', { name: '5-hour budget: All keys together' });
+    expect(valueOf('5-hour budget')).toContain('$2.50 spent (20%), $10.00 left.');
   });
 
   it('accepts limits up to the ceilings, and no multiple completions unless an operator allows them', async () => {
@@ -84,6 +118,7 @@ describe('the limits page', () => {
       expect(api.requestsTo(SET_LIMITS)[0]?.body).toMatchObject({
         requests_per_minute: 900,
         daily_budget_usd: '30',
+        weekly_budget_usd: null,
         monthly_budget_usd: '600',
         total_budget_usd: '2000',
         concurrency: null,
@@ -147,6 +182,7 @@ describe('the limits page', () => {
         requests_per_minute: 300,
         tokens_per_minute: null,
         daily_budget_usd: '20',
+        weekly_budget_usd: null,
         monthly_budget_usd: '400',
         total_budget_usd: '2000',
         concurrency: 32,

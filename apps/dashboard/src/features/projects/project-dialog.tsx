@@ -11,10 +11,14 @@ import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 import { VersionedFormEnd } from '../../ui/versioned-form';
 import { BUDGETS, type BudgetField } from '../keys/budgets';
-import { budgetError } from '../keys/key-form-values';
+import { budgetError } from '../keys/limit-values';
+import { WindowBudgetsFields } from '../keys/window-budgets';
+import { windowsBodyOf, windowsError, windowValuesOf, type WindowValue } from '../keys/window-values';
 
 /** The form's values as typed. */
-type Values = Readonly<Record<'name' | BudgetField, string>>;
+type Values = Readonly<Record<'name' | BudgetField, string>> & {
+  readonly windows: readonly WindowValue[];
+};
 
 interface ProjectDialogProps {
   readonly organizationId: string;
@@ -64,7 +68,9 @@ function ProjectForm({ organizationId, project, onClose }: ProjectDialogProps) {
     },
   });
   const nameIssue = values.name.trim() === '' ? 'Enter a name.' : undefined;
-  const set = (name: keyof Values, value: string) => setValues({ ...values, [name]: value });
+  const windowsIssue = windowsError(values.windows);
+  const set = (name: keyof Values, value: string | readonly WindowValue[]) =>
+    setValues({ ...values, [name]: value });
   return (
     <form
       noValidate
@@ -72,7 +78,7 @@ function ProjectForm({ organizationId, project, onClose }: ProjectDialogProps) {
       onSubmit={(event) => {
         event.preventDefault();
         setTouched(true);
-        if ([nameIssue, ...issues].every((issue) => issue === undefined)) save.mutate();
+        if ([nameIssue, windowsIssue, ...issues].every((issue) => issue === undefined)) save.mutate();
       }}
     >
       <Field label="Name" error={touched ? nameIssue : undefined}>
@@ -100,6 +106,11 @@ function ProjectForm({ organizationId, project, onClose }: ProjectDialogProps) {
           />
         </Field>
       ))}
+      <WindowBudgetsFields
+        values={values.windows}
+        onChange={(windows) => set('windows', windows)}
+        error={touched ? windowsIssue : undefined}
+      />
       {project ? (
         <>
           <p className="text-sm text-ink-soft">Budgets of its keys above a new budget are lowered to it.</p>
@@ -130,8 +141,10 @@ function valuesOf(project: Project | undefined): Values {
   return {
     name: project?.name ?? '',
     daily_budget_usd: project?.daily_budget_usd ?? '',
+    weekly_budget_usd: project?.weekly_budget_usd ?? '',
     monthly_budget_usd: project?.monthly_budget_usd ?? '',
     total_budget_usd: project?.total_budget_usd ?? '',
+    windows: windowValuesOf(project?.budgets ?? []),
   };
 }
 
@@ -139,7 +152,9 @@ function bodyOf(values: Values) {
   return {
     name: values.name.trim(),
     daily_budget_usd: readAmount(values.daily_budget_usd) || null,
+    weekly_budget_usd: readAmount(values.weekly_budget_usd) || null,
     monthly_budget_usd: readAmount(values.monthly_budget_usd) || null,
     total_budget_usd: readAmount(values.total_budget_usd) || null,
+    budgets: windowsBodyOf(values.windows),
   };
 }

@@ -42,7 +42,7 @@ describe('projects', () => {
     renderPage('/o/org-1/projects');
     const row = (await screen.findByRole('link', { name: 'Website' })).closest('tr') as HTMLElement;
     expect(row.textContent).not.toContain('$0.00');
-    expect(within(row).getAllByText('—')).toHaveLength(3);
+    expect(within(row).getAllByText('—')).toHaveLength(4);
   });
 
   it('are created with budgets at or below those of the organization', async () => {
@@ -60,7 +60,14 @@ describe('projects', () => {
     await userEvent.click(dialog.getByRole('button', { name: 'Create project' }));
     await screen.findByText('Project created.');
     expect(api.requestsTo(CREATE).map(({ body }) => body)).toEqual([
-      { name: 'Shop', daily_budget_usd: '2.5', monthly_budget_usd: null, total_budget_usd: null },
+      {
+        name: 'Shop',
+        daily_budget_usd: '2.5',
+        weekly_budget_usd: null,
+        monthly_budget_usd: null,
+        total_budget_usd: null,
+        budgets: [],
+      },
     ]);
   });
 
@@ -74,7 +81,14 @@ describe('projects', () => {
     await screen.findByText('Project updated.');
     expect(api.requestsTo(UPDATE).map(({ body }) => body)).toEqual([
       {
-        ...{ name: 'Website', daily_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
+        ...{
+          name: 'Website',
+          daily_budget_usd: null,
+          weekly_budget_usd: null,
+          monthly_budget_usd: null,
+          total_budget_usd: null,
+          budgets: [],
+        },
         version: 1,
       },
     ]);

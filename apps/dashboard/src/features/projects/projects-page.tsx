@@ -85,6 +85,7 @@ export function ProjectsPage() {
 
 const BUDGETS = [
   { id: 'day', header: 'Today', spend: 'today_usd', budget: 'daily_budget_usd' },
+  { id: 'week', header: 'This week', spend: 'this_week_usd', budget: 'weekly_budget_usd' },
   { id: 'month', header: 'This month', spend: 'this_month_usd', budget: 'monthly_budget_usd' },
   { id: 'total', header: 'In total', spend: 'total_usd', budget: 'total_budget_usd' },
 ] as const;

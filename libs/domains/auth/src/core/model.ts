@@ -5,23 +5,34 @@ export type Scope = 'chat' | 'usage:read';
 
 export const SCOPES: readonly Scope[] = ['chat', 'usage:read'];
 
+/** The budget of a rolling window: the current UTC hour and those before it. */
+export interface WindowBudget {
+  readonly hours: number;
+  readonly amountNanoUsd: NanoUsd;
+}
+
+/** A budget of a calendar period, or of all time. */
+export type BudgetName =
+  'dailyBudgetNanoUsd' | 'weeklyBudgetNanoUsd' | 'monthlyBudgetNanoUsd' | 'totalBudgetNanoUsd';
+
 /** Caps of one key. An absent one does not apply. */
 export interface KeyLimits {
   readonly requestsPerMinute?: number;
   readonly tokensPerMinute?: number;
   readonly dailyBudgetNanoUsd?: NanoUsd;
+  /** The budget of the UTC week, which starts on Monday. */
+  readonly weeklyBudgetNanoUsd?: NanoUsd;
   /** The budget of the UTC calendar month. */
   readonly monthlyBudgetNanoUsd?: NanoUsd;
   /** The budget of all time. */
   readonly totalBudgetNanoUsd?: NanoUsd;
+  /** Of different lengths; not empty. */
+  readonly windowBudgets?: readonly WindowBudget[];
   readonly concurrency?: number;
 }
 
 /** The most that all keys of a project together may spend. An absent budget does not apply. */
-export type ProjectBudgets = Pick<
-  KeyLimits,
-  'dailyBudgetNanoUsd' | 'monthlyBudgetNanoUsd' | 'totalBudgetNanoUsd'
->;
+export type ProjectBudgets = Pick<KeyLimits, BudgetName | 'windowBudgets'>;
 
 /** Keys of an organization that share budgets. */
 export interface Project {

@@ -1,15 +1,22 @@
-import type { OrganizationLimits } from '@gateway/contracts/auth';
 import { BudgetPeriod } from '@gateway/contracts/common';
 import { endpoints } from '@gateway/dashboard-contract';
 import { createHash } from 'node:crypto';
 import { DEFAULT_ORGANIZATION_LIMITS } from '../core/organizations/limits';
-import { codeOf, createAuthFixture, keyBody, limitsBody, type AuthFixture } from '../testing/auth-under-test';
+import {
+  codeOf,
+  createAuthFixture,
+  keyBody,
+  limitsBody,
+  type AuthFixture,
+  type Limits,
+} from '../testing/auth-under-test';
 
 const INVALID = 'invalid';
-const ALL: OrganizationLimits = {
+const ALL: Limits = {
   requestsPerMinute: 100,
   tokensPerMinute: 1_000,
   dailyBudgetNanoUsd: 10_000_000_000n,
+  weeklyBudgetNanoUsd: 100_000_000_000n,
   monthlyBudgetNanoUsd: 200_000_000_000n,
   totalBudgetNanoUsd: 900_000_000_000n,
   concurrency: 10,
@@ -25,7 +32,7 @@ describe('ceilings of organizations', () => {
   });
   afterAll(() => fixture.stop());
 
-  async function organization(ceilings: OrganizationLimits, limits?: OrganizationLimits) {
+  async function organization(ceilings: Limits, limits?: Limits) {
     return create({
       name: 'Capped',
       ceilings: limitsBody(ceilings),
@@ -40,7 +47,7 @@ describe('ceilings of organizations', () => {
     return (await fixture.endpoints.call(endpoints.organizations.create, { body })).organization;
   }
 
-  function keyWith(organizationId: string, limits: Partial<OrganizationLimits>) {
+  function keyWith(organizationId: string, limits: Limits) {
     return fixture.key(organizationId, limits);
   }
 
@@ -52,9 +59,9 @@ describe('ceilings of organizations', () => {
 
   it('are the default limits for a new organization, without multiple completions', async () => {
     const created = await create({ name: 'New' });
-    expect(created.limits).toEqual(limitsBody(DEFAULT_ORGANIZATION_LIMITS));
+    expect(created.limits).toEqual({ ...limitsBody(DEFAULT_ORGANIZATION_LIMITS), budgets: [] });
     expect(created.ceilings).toEqual(limitsBody(DEFAULT_ORGANIZATION_LIMITS));
-    const set = (limits: OrganizationLimits) => fixture.setLimits(created.id, limits);
+    const set = (limits: Limits) => fixture.setLimits(created.id, limits);
     for (const [field, above] of [
       ['multiple_completions', { multipleCompletions: true }],
       ['concurrency', { concurrency: 65, multipleCompletions: false }],
@@ -70,7 +77,7 @@ describe('ceilings of organizations', () => {
   it('are the limits that its operator chooses where these are above the defaults', async () => {
     const limits = { ...noLimits(), concurrency: 500, tokensPerMinute: 5, multipleCompletions: false };
     const created = await create({ name: 'Large', limits: limitsBody(limits) });
-    expect(created.limits).toEqual(limitsBody(limits));
+    expect(created.limits).toEqual({ ...limitsBody(limits), budgets: [] });
     expect(created.ceilings).toEqual(limitsBody({ ...DEFAULT_ORGANIZATION_LIMITS, concurrency: 500 }));
   });
 
@@ -78,25 +85,28 @@ describe('ceilings of organizations', () => {
     ['requests_per_minute', { requestsPerMinute: 101 }],
     ['tokens_per_minute', { tokensPerMinute: 1_001 }],
     ['daily_budget_usd', { dailyBudgetNanoUsd: 10_000_000_001n }],
+    ['weekly_budget_usd', { weeklyBudgetNanoUsd: 100_000_000_001n }],
     ['monthly_budget_usd', { monthlyBudgetNanoUsd: 200_000_000_001n }],
     ['total_budget_usd', { totalBudgetNanoUsd: 900_000_000_001n }],
     ['concurrency', { concurrency: 11 }],
     ['max_output_tokens', { maxOutputTokens: 501 }],
   ])('refuse a limit above %s, and accept one at the ceiling', async (field, above) => {
     const { id: organizationId } = await organization(ALL, ALL);
-    const set = (limits: OrganizationLimits) => fixture.setLimits(organizationId, limits);
+    const set = (limits: Limits) => fixture.setLimits(organizationId, limits);
     await expect(set({ ...ALL, ...above })).rejects.toMatchObject({ code: INVALID, param: field });
-    expect((await set(ALL)).organization.limits).toEqual(limitsBody(ALL));
+    expect((await set(ALL)).organization.limits).toEqual({ ...limitsBody(ALL), budgets: [] });
   });
 
   it('apply where the organization has no limit: edges and keys are bound by the ceiling', async () => {
     const { id: organizationId } = await organization(ALL, { ...noLimits(), multipleCompletions: false });
     const { secret } = await keyWith(organizationId, { requestsPerMinute: 100 });
     const grant = await grantOf(secret);
-    const { dailyBudgetNanoUsd, monthlyBudgetNanoUsd, totalBudgetNanoUsd, ...counts } = ALL;
+    const { dailyBudgetNanoUsd, weeklyBudgetNanoUsd, monthlyBudgetNanoUsd, totalBudgetNanoUsd, ...counts } =
+      ALL;
     expect(grant?.organizationLimits).toEqual({ ...counts, multipleCompletions: false });
     expect(grant?.budgets.map(({ period, amountNanoUsd }) => [period, amountNanoUsd])).toEqual([
       [BudgetPeriod.BUDGET_PERIOD_DAY, dailyBudgetNanoUsd],
+      [BudgetPeriod.BUDGET_PERIOD_WEEK, weeklyBudgetNanoUsd],
       [BudgetPeriod.BUDGET_PERIOD_MONTH, monthlyBudgetNanoUsd],
       [BudgetPeriod.BUDGET_PERIOD_TOTAL, totalBudgetNanoUsd],
     ]);

@@ -51,8 +51,8 @@ export function keyGrantMessage({ settings, ...grant }: core.KeyGrant): KeyGrant
   };
 }
 
-export function budgetMessage({ scope, period, ...budget }: Budget): BudgetMessage {
-  return { ...budget, scope: budgetScopeMessage(scope), period: budgetPeriodMessage(period) };
+export function budgetMessage({ scope, period, hours, ...budget }: Budget): BudgetMessage {
+  return { ...budget, hours, scope: budgetScopeMessage(scope), period: budgetPeriodMessage(period) };
 }
 
 export function invalidationMessage({ sequence, target }: shared.Invalidation): WatchInvalidationsResponse {

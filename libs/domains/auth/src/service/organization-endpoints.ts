@@ -19,7 +19,7 @@ import { updateOrganization } from '../core/organizations/update-organization';
 import type { AuthPorts } from '../core/ports';
 import { limitChangesOf } from './limits';
 import { timeEdgeWait, type AuthMetrics } from './metrics';
-import { limitsView, organizationView, targetRulesView } from './views';
+import { ownLimitsView, organizationView, targetRulesView } from './views';
 
 const { organizations } = endpoints;
 
@@ -76,7 +76,7 @@ export function createOrganizationEndpoints(
     implement(parts.effectiveLimits, async ({ params }) => {
       const organization = await read(params.organization_id);
       return {
-        limits: limitsView(effectiveLimits(organization)),
+        limits: ownLimitsView(effectiveLimits(organization)),
         target_rules: targetRulesView(organization.targetRules),
       };
     }),

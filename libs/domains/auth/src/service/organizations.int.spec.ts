@@ -53,7 +53,7 @@ describe('organizations and the audit log', () => {
     const limits = { requestsPerMinute: 10, dailyBudgetNanoUsd: 7n };
     await fixture.setLimits(organizationId, limits);
     const read = await fixture.endpoints.call(organizations.get, inOrganization(organizationId));
-    expect(read.organization.limits).toEqual(limitsBody(limits));
+    expect(read.organization.limits).toEqual({ ...limitsBody(limits), budgets: [] });
   });
 
   it('replaces the lists of providers and regions, in lower case, and sends them with each key', async () => {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { KeyLimits, OrganizationLimits } from '@gateway/contracts/auth';
 import { BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
 import { parts } from '@gateway/dashboard-contract';
 import {
@@ -8,21 +7,24 @@ import {
   createAuthFixture,
   keyBody,
   type AuthFixture,
+  type Limits,
 } from '../testing/auth-under-test';
 
-const LIMITS: OrganizationLimits = {
+const LIMITS: Limits = {
   requestsPerMinute: undefined,
   tokensPerMinute: undefined,
   concurrency: undefined,
   maxOutputTokens: undefined,
   multipleCompletions: false,
   dailyBudgetNanoUsd: 100n,
+  weeklyBudgetNanoUsd: 150n,
   monthlyBudgetNanoUsd: 200n,
   totalBudgetNanoUsd: undefined,
 };
 const { BUDGET_SCOPE_KEY: KEY, BUDGET_SCOPE_PROJECT: PROJECT } = BudgetScope;
 const OF_ORGANIZATION = [
   [BudgetPeriod.BUDGET_PERIOD_DAY, LIMITS.dailyBudgetNanoUsd],
+  [BudgetPeriod.BUDGET_PERIOD_WEEK, LIMITS.weeklyBudgetNanoUsd],
   [BudgetPeriod.BUDGET_PERIOD_MONTH, LIMITS.monthlyBudgetNanoUsd],
 ].map(([period, amountNanoUsd]) => ({
   scope: BudgetScope.BUDGET_SCOPE_ORGANIZATION,
@@ -45,13 +47,13 @@ describe('projects', () => {
     await fixture.setLimits(organizationId, LIMITS);
   });
 
-  const bodyOf = (projectId: string | undefined, limits: Partial<KeyLimits> = {}) =>
+  const bodyOf = (projectId: string | undefined, limits: Limits = {}) =>
     keyBody(limits, { project_id: projectId ?? null });
-  async function keyIn(projectId: string | undefined, limits: Partial<KeyLimits> = {}) {
+  async function keyIn(projectId: string | undefined, limits: Limits = {}) {
     const { key, secret } = await fixture.createKey(organizationId, bodyOf(projectId, limits));
     return { id: key.id, secret };
   }
-  const move = (keyId: string, projectId: string | undefined, limits: Partial<KeyLimits> = {}) =>
+  const move = (keyId: string, projectId: string | undefined, limits: Limits = {}) =>
     fixture.updateKey(organizationId, keyId, bodyOf(projectId, limits));
   async function grantOf(secret: string) {
     const keySha256 = createHash('sha256').update(secret).digest();
@@ -99,6 +101,7 @@ describe('projects', () => {
   it('refuse budgets above the organization, a stale version, and projects of other organizations', async () => {
     for (const [budgets, field] of [
       [{ dailyBudgetNanoUsd: 101n }, 'daily_budget_usd'],
+      [{ weeklyBudgetNanoUsd: 151n }, 'weekly_budget_usd'],
       [{ monthlyBudgetNanoUsd: 201n }, 'monthly_budget_usd'],
       [{ totalBudgetNanoUsd: 0n }, 'total_budget_usd'],
     ] as const) {

@@ -1,4 +1,4 @@
-import { isoTime, timeOrNull, usdOrNull } from '@gateway/admin-calls';
+import { isoTime, timeOrNull, usd, usdOrNull } from '@gateway/admin-calls';
 import { utcDay, type TargetRules, type UnixMs } from '@gateway/base';
 import type {
   ApiKey,
@@ -18,7 +18,7 @@ export function organizationView(organization: Organization) {
     name: organization.name,
     suspended: organization.suspended,
     suspended_reason: organization.suspendedReason ?? null,
-    limits: limitsView(organization.limits),
+    limits: ownLimitsView(organization.limits),
     ceilings: limitsView(organization.ceilings),
     requires_second_factor: organization.requiresSecondFactor,
     target_rules: targetRulesView(organization.targetRules),
@@ -26,6 +26,10 @@ export function organizationView(organization: Organization) {
     created_at: isoTime(organization.createdAt),
     version: organization.version,
   };
+}
+
+export function ownLimitsView(limits: OrganizationLimits) {
+  return { ...limitsView(limits), budgets: otherBudgetsView(limits) };
 }
 
 export function limitsView(limits: OrganizationLimits) {
@@ -48,9 +52,16 @@ function keyLimitsView(limits: KeyLimits) {
 function budgetsView(budgets: ProjectBudgets) {
   return {
     daily_budget_usd: usdOrNull(budgets.dailyBudgetNanoUsd),
+    weekly_budget_usd: usdOrNull(budgets.weeklyBudgetNanoUsd),
     monthly_budget_usd: usdOrNull(budgets.monthlyBudgetNanoUsd),
     total_budget_usd: usdOrNull(budgets.totalBudgetNanoUsd),
   };
+}
+
+function otherBudgetsView({ windowBudgets = [] }: ProjectBudgets) {
+  return windowBudgets.map(({ hours, amountNanoUsd }) => ({
+    ...{ period: 'window' as const, hours, amount_usd: usd(amountNanoUsd) },
+  }));
 }
 
 export function targetRulesView(rules: TargetRules) {
@@ -68,6 +79,7 @@ export function projectView(project: Project) {
     organization_id: project.organizationId,
     name: project.name,
     ...budgetsView(project.budgets),
+    budgets: otherBudgetsView(project.budgets),
     created_at: isoTime(project.createdAt),
     archived_at: timeOrNull(project.archivedAt),
     version: project.version,
@@ -96,6 +108,7 @@ export function keyView(key: ApiKey, { now, isOperator }: KeyViewContext) {
     expires_on: settings.expiresOn ?? null,
     expires_at: timeOrNull(key.expiresAt),
     ...keyLimitsView(settings.limits),
+    budgets: otherBudgetsView(settings.limits),
     project_id: settings.projectId ?? null,
     created_at: isoTime(key.createdAt),
     revoked_at: timeOrNull(key.revokedAt),

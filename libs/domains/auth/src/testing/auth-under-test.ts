@@ -2,13 +2,7 @@ import type { ActingPerson } from '@gateway/actors';
 import { createAdminClient, usd, type RequestClient } from '@gateway/admin-calls';
 import { stubsOf } from '@gateway/admin-calls/testing';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
-import {
-  AuthAdminDefinition,
-  AuthDefinition,
-  MemberRole,
-  type OrganizationLimits,
-  type ProjectBudgets,
-} from '@gateway/contracts/auth';
+import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
 import { DashboardError, endpoints, parts, type Endpoint } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { z } from 'zod';
@@ -16,6 +10,7 @@ import { createEncryptionKey } from '@gateway/secrets';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
 import { actingFor, createTestDatabase, TEST_OPERATOR, unsignedActors } from '@gateway/test-support';
+import type { BudgetName, OrganizationLimits } from '../core/model';
 import type { Clock } from '@gateway/base';
 import {
   AUTH_SCHEMA,
@@ -173,20 +168,20 @@ export async function createAuthFixture({
       return suspended ? replica.endpoints.call(suspend, target) : replica.endpoints.call(resume, target);
     },
 
-    createProject: (organizationId: string, budgets: ProjectBudgets = {}, name = 'Project') =>
+    createProject: (organizationId: string, budgets: Budgets = {}, name = 'Project') =>
       replica.endpoints.call(endpoints.projects.create, {
         params: { organization_id: organizationId },
         body: { name, ...budgetsBody(budgets) },
       }),
 
-    async project(organizationId: string, budgets: ProjectBudgets = {}) {
+    async project(organizationId: string, budgets: Budgets = {}) {
       return (await this.createProject(organizationId, budgets)).project;
     },
 
     updateProject: (
       organizationId: string,
       projectId: string,
-      changes: { name: string; budgets?: ProjectBudgets; version?: number },
+      changes: { name: string; budgets?: Budgets; version?: number },
       client = replica.endpoints,
     ) => {
       const { name, budgets = {}, version } = changes;
@@ -244,15 +239,18 @@ export async function createAuthFixture({
 
 export type AuthFixture = Awaited<ReturnType<typeof createAuthFixture>>;
 
-type Limits = Partial<OrganizationLimits>;
+type Budgets = Partial<Record<BudgetName, bigint>>;
+/** Limits with plain amounts. */
+export type Limits = Partial<Omit<OrganizationLimits, BudgetName>> & Budgets;
 
 const usdOrNull = (nanoUsdAmount: bigint | undefined) =>
   nanoUsdAmount === undefined ? null : usd(nanoUsdAmount);
 
 /** Budgets as the contract writes them. */
-export function budgetsBody(budgets: ProjectBudgets) {
+export function budgetsBody(budgets: Budgets) {
   return {
     daily_budget_usd: usdOrNull(budgets.dailyBudgetNanoUsd),
+    weekly_budget_usd: usdOrNull(budgets.weeklyBudgetNanoUsd),
     monthly_budget_usd: usdOrNull(budgets.monthlyBudgetNanoUsd),
     total_budget_usd: usdOrNull(budgets.totalBudgetNanoUsd),
   };

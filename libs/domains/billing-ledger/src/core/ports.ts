@@ -90,6 +90,8 @@ export interface LedgerHistory {
   dropExpired(): Promise<number>;
   /** Deletes up to `limit` runs whose holds were all dropped and returns how many. */
   deleteOldRuns(limit: number): Promise<number>;
+  /** Deletes up to `limit` hours of budgets that no rolling window reaches and returns how many. */
+  deleteOldBudgetHours(limit: number): Promise<number>;
 }
 
 /** Stores claims of Idempotency-Keys. Has the duties of LedgerStore. */

@@ -63,6 +63,8 @@ export function createLedgerMaintenance(options: LedgerMaintenancePorts): Ledger
       if (partitions > 0) log.info({ partitions }, 'dropped closed holds past their retention');
       const runs = await untilDone(() => history.deleteOldRuns(MAX_ROWS));
       if (runs > 0) log.info({ runs }, 'deleted runs whose holds were dropped');
+      const hours = await untilDone(() => history.deleteOldBudgetHours(MAX_ROWS));
+      if (hours > 0) log.info({ hours }, 'deleted hours of budgets that no rolling window reaches');
     } catch (error) {
       log.warn({ err: error }, 'creating or dropping partitions failed; retrying later');
     }

@@ -1,5 +1,6 @@
 import {
   DAY_MS,
+  isWindowHours,
   MAX_PRICE_NANO_USD_PER_MILLION,
   nanoUsd,
   unreachable,
@@ -143,14 +144,19 @@ function parseHold(hold: Hold): HoldRequest {
   };
 }
 
-function parseBudget({ ownerId, amountNanoUsd, ...budget }: BudgetMessage, hold: Hold): Budget {
+function parseBudget({ ownerId, amountNanoUsd, hours, ...budget }: BudgetMessage, hold: Hold): Budget {
   const scope = budgetScopeOf(budget.scope);
   const period = budgetPeriodOf(budget.period);
   if (!scope || !period) throw new MalformedMessageError('a budget has an unknown scope or period');
   if (OWNERS[scope](hold) !== ownerId)
     throw new MalformedMessageError(`a budget is not of the hold's ${scope}`);
   if (amountNanoUsd < 0n) throw new MalformedMessageError('a budget is below zero');
-  return { scope, ownerId, period, amountNanoUsd: nanoUsd(amountNanoUsd) };
+  if (period === 'window' ? !isWindowHours(hours ?? 0) : hours !== undefined)
+    throw new MalformedMessageError(`the hours of a budget are not those of its period`);
+  return {
+    ...{ scope, ownerId, period, amountNanoUsd: nanoUsd(amountNanoUsd) },
+    ...(hours !== undefined && { hours }),
+  };
 }
 
 export function parseRunId(runId: string): string {
@@ -291,6 +297,8 @@ export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: bi
             usedNanoUsd: outcome.usedNanoUsd,
             heldNanoUsd: outcome.heldNanoUsd,
             estimatedCostNanoUsd,
+            hours: outcome.hours,
+            freesUnixMs: outcome.freesUnixMs === undefined ? undefined : BigInt(outcome.freesUnixMs),
           },
         },
       };

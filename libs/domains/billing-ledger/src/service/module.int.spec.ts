@@ -210,6 +210,12 @@ describe('the service', () => {
       'a budget for an unknown period',
       { budgets: [{ ...BUDGET, period: BudgetPeriod.BUDGET_PERIOD_UNSPECIFIED }] },
     ],
+    ['a window without hours', { budgets: [{ ...BUDGET, period: BudgetPeriod.BUDGET_PERIOD_WINDOW }] }],
+    [
+      'a window of too many hours',
+      { budgets: [{ ...BUDGET, period: BudgetPeriod.BUDGET_PERIOD_WINDOW, hours: 745 }] },
+    ],
+    ['a day with hours', { budgets: [{ ...BUDGET, hours: 24 }] }],
     ['a budget of a run without the run', { budgets: [{ ...BUDGET, scope: BudgetScope.BUDGET_SCOPE_RUN }] }],
     ['a budget of another owner', { budgets: [{ ...BUDGET, ownerId: 'key-other' }] }],
   ])('rejects only the hold with %s', async (what, invalid) => {

@@ -161,8 +161,10 @@ export const UNIT_PRICES: Prices = {
 
 const HOLD_LIFETIME_MS = 600_000;
 
-/** Nano-dollars by period. */
-export type Amounts = Partial<Record<BudgetPeriod, number | undefined>>;
+/** Nano-dollars by period; of rolling windows by their hours. */
+export interface Amounts extends Partial<Record<Exclude<BudgetPeriod, 'window'>, number | undefined>> {
+  readonly window?: Readonly<Record<number, number>>;
+}
 
 /** What differs from a plain hold; the budgets of its owners by scope. */
 export interface HoldChanges extends Partial<Omit<HoldRequest, 'budgets'>> {
@@ -196,9 +198,16 @@ export function budgetsOf(
 ): Budget[] {
   const owners = { organization: '', key: keyId, project: projectId, run: runId };
   return (Object.entries(limits) as [BudgetScope, Amounts][]).flatMap(([scope, amounts]) =>
-    (Object.entries(amounts) as [BudgetPeriod, number | undefined][]).flatMap(([period, amount]) =>
-      amount === undefined ? [] : [{ scope, ownerId: owners[scope], period, amountNanoUsd: usdNano(amount) }],
-    ),
+    Object.entries(amounts).flatMap(([period, amount]: [string, number | Amounts['window']]): Budget[] => {
+      const budget = { scope, ownerId: owners[scope], period: period as BudgetPeriod };
+      if (amount === undefined) return [];
+      if (typeof amount === 'number') return [{ ...budget, amountNanoUsd: usdNano(amount) }];
+      return Object.entries(amount).map(([hours, most]) => ({
+        ...budget,
+        amountNanoUsd: usdNano(most),
+        hours: Number(hours),
+      }));
+    }),
   );
 }
 

@@ -13,7 +13,7 @@ import {
   usd,
   version,
 } from '../fields';
-import { budgetSpend } from './projects';
+import { budgetSpend, otherBudgets, otherBudgetsToSet, windowHours, windowSpends } from './projects';
 
 const keyScopes = ['chat', 'usage:read'] as const;
 const keyStates = ['active', 'expired', 'revoked'] as const;
@@ -42,8 +42,10 @@ export const key = z
     tokens_per_minute: count,
     concurrency: count,
     daily_budget_usd: usd.nullable(),
+    weekly_budget_usd: usd.nullable(),
     monthly_budget_usd: usd.nullable(),
     total_budget_usd: usd.nullable(),
+    budgets: otherBudgets,
     project_id: id.nullable().meta({ description: 'Null: the key belongs to no project.' }),
     created_at: time,
     revoked_at: time.nullable(),
@@ -90,6 +92,7 @@ export const keyBounds = z
     tokens_per_minute: count,
     concurrency: count,
     daily_budget_usd: usd.nullable(),
+    weekly_budget_usd: usd.nullable(),
     monthly_budget_usd: usd.nullable(),
     total_budget_usd: usd.nullable(),
   })
@@ -113,8 +116,10 @@ const keyFields = {
   tokens_per_minute: count,
   concurrency: count,
   daily_budget_usd: positiveUsd.nullable(),
+  weekly_budget_usd: positiveUsd.nullable(),
   monthly_budget_usd: positiveUsd.nullable(),
   total_budget_usd: positiveUsd.nullable(),
+  budgets: otherBudgetsToSet,
   project_id: id.nullable(),
 };
 
@@ -191,7 +196,8 @@ export const keyEndpoints = {
     access: 'keys:read',
     summary: 'Get what counts against the budgets of a key',
     description: 'Zero for a key that does not exist.',
-    response: json(z.object({ spend: budgetSpend })),
+    query: windowHours,
+    response: json(z.object({ spend: budgetSpend, windows: windowSpends })),
   }),
   update: endpoint({
     method: 'PATCH',

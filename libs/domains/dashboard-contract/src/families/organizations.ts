@@ -12,12 +12,13 @@ import {
   usd,
   version,
 } from '../fields';
-import { budgetSpend } from './projects';
+import { budgetSpend, otherBudgets, otherBudgetsToSet, windowHours, windowSpends } from './projects';
 
 const limitFields = {
   requests_per_minute: count,
   tokens_per_minute: count,
   daily_budget_usd: usd.nullable().meta({ description: 'Resets at 00:00 UTC.' }),
+  weekly_budget_usd: usd.nullable().meta({ description: 'Resets on Mondays at 00:00 UTC.' }),
   monthly_budget_usd: usd.nullable().meta({ description: 'Resets on the first of the month at 00:00 UTC.' }),
   total_budget_usd: usd.nullable().meta({ description: 'Never resets.' }),
   concurrency: count,
@@ -25,7 +26,7 @@ const limitFields = {
   multiple_completions: z.boolean().meta({ description: 'Whether n above 1 is allowed.' }),
 };
 
-export const organizationLimits = z.object(limitFields).meta({
+export const organizationLimits = z.object({ ...limitFields, budgets: otherBudgets }).meta({
   id: 'OrganizationLimits',
   description: 'Null: no limit of its own; the ceiling applies, if there is one.',
 });
@@ -71,11 +72,12 @@ export const organization = z
 
 const oneOrganization = z.object({ organization });
 
-const limitsToSet = z
+const ceilingsToSet = z
   .strictObject({
     requests_per_minute: count,
     tokens_per_minute: count,
     daily_budget_usd: positiveUsd.nullable(),
+    weekly_budget_usd: positiveUsd.nullable(),
     monthly_budget_usd: positiveUsd.nullable(),
     total_budget_usd: positiveUsd.nullable(),
     concurrency: count,
@@ -83,6 +85,7 @@ const limitsToSet = z
     multiple_completions: z.boolean(),
   })
   .partial();
+const limitsToSet = ceilingsToSet.extend({ budgets: otherBudgetsToSet.optional() });
 
 export const organizationEndpoints = {
   list: endpoint({
@@ -106,7 +109,7 @@ export const organizationEndpoints = {
     body: z.strictObject({
       name: z.string(),
       limits: limitsToSet.optional(),
-      ceilings: limitsToSet.optional(),
+      ceilings: ceilingsToSet.optional(),
     }),
     response: created(oneOrganization),
     audit: ['organization.create'],
@@ -139,7 +142,8 @@ export const organizationEndpoints = {
     owner: 'billing-ledger',
     access: 'organization:read',
     summary: 'Get what counts against the budgets of an organization',
-    response: json(z.object({ spend: budgetSpend })),
+    query: windowHours,
+    response: json(z.object({ spend: budgetSpend, windows: windowSpends })),
   }),
   setLimits: endpoint({
     method: 'PUT',
@@ -164,7 +168,7 @@ export const organizationEndpoints = {
     summary: 'Change ceilings: the upper bounds of the limits',
     description:
       'Absent ceilings keep their value; null removes one. Limits of the organization and of its keys above a new ceiling are lowered to it, and stay lowered if the ceiling is raised again; the audit entry names them. `version` works as for limits.',
-    body: limitsToSet.extend({ version: version.optional() }),
+    body: ceilingsToSet.extend({ version: version.optional() }),
     response: json(oneOrganization),
     audit: ['organization.set_ceilings'],
     errors: ['version_conflict'],

@@ -2,16 +2,54 @@ import { z } from 'zod';
 import { created, EDGE_CHANGE_TIMEOUT_MS, endpoint, json } from '../endpoint';
 import { emptyBody, id, page, pageQuery, positiveUsd, time, usd, version } from '../fields';
 
+/** Budgets of periods that have no field of their own. */
+const otherBudgetFields = {
+  period: z
+    .enum(['window'])
+    .meta({ description: 'A rolling window: the current UTC hour and those before it.' }),
+  hours: z.int().min(1).max(744).meta({ description: 'The length of the window.' }),
+};
+
+export const otherBudgets = z
+  .array(z.object({ ...otherBudgetFields, amount_usd: usd }))
+  .meta({ description: 'Budgets of rolling windows. They count what was admitted while they applied.' });
+
+export const otherBudgetsToSet = z
+  .array(z.strictObject({ ...otherBudgetFields, amount_usd: positiveUsd }))
+  .max(5)
+  .nullable()
+  .meta({
+    description: 'Replaces the list. An empty one, or null, means none. Windows of different lengths.',
+  });
+
+/** The lengths of the windows whose spend is wanted. */
+export const windowHours = z.strictObject({
+  hours: z
+    .string()
+    .regex(/^[1-9]\d{0,2}(,[1-9]\d{0,2}){0,4}$/, {
+      error: 'must be 1 to 5 numbers of hours, separated by commas',
+    })
+    .transform((text) => text.split(',').map(Number))
+    .default([])
+    .meta({ description: 'Also reads what counts against rolling windows of these hours: 1 to 5 numbers.' }),
+});
+
+export const windowSpends = z
+  .array(z.object({ hours: z.int(), spent_usd: usd, held_usd: usd }))
+  .meta({ description: 'Of the requested `hours`, in their order.' });
+
 export const project = z
   .object({
     id,
     organization_id: id,
     name: z.string(),
     daily_budget_usd: usd.nullable().meta({ description: 'Resets at 00:00 UTC.' }),
+    weekly_budget_usd: usd.nullable().meta({ description: 'Resets on Mondays at 00:00 UTC.' }),
     monthly_budget_usd: usd
       .nullable()
       .meta({ description: 'Resets on the first of the month at 00:00 UTC.' }),
     total_budget_usd: usd.nullable().meta({ description: 'Never resets.' }),
+    budgets: otherBudgets,
     created_at: time,
     archived_at: time.nullable().meta({ description: 'An archived project has no active keys.' }),
     version: version.meta({ description: 'Increases with each change.' }),
@@ -21,13 +59,15 @@ export const project = z
 export const budgetSpend = z
   .object({
     today_usd: usd,
+    this_week_usd: usd,
     this_month_usd: usd,
     total_usd: usd,
     held_usd: usd.meta({ description: 'Reserved by running requests, in addition.' }),
   })
   .meta({
     id: 'BudgetSpend',
-    description: 'Charges that count against the budgets. Days and months are UTC, by the time of admission.',
+    description:
+      'Charges that count against the budgets. Days, weeks (from Monday) and months are UTC, by the time of admission.',
   });
 
 const projectWithSpend = project
@@ -37,8 +77,10 @@ const projectWithSpend = project
 const projectFields = {
   name: z.string(),
   daily_budget_usd: positiveUsd.nullable(),
+  weekly_budget_usd: positiveUsd.nullable(),
   monthly_budget_usd: positiveUsd.nullable(),
   total_budget_usd: positiveUsd.nullable(),
+  budgets: otherBudgetsToSet,
 };
 
 const projectChanges = z.strictObject(projectFields).partial();

@@ -48,11 +48,17 @@ function messageOf(alert: DueBudgetAlert) {
 }
 
 /** As in the errors of the public API. */
-const LIMIT_TYPES = { day: 'daily_budget', month: 'monthly_budget', total: 'total_budget' } as const;
+const LIMIT_TYPES = {
+  day: 'daily_budget',
+  week: 'weekly_budget',
+  month: 'monthly_budget',
+  total: 'total_budget',
+} as const;
 
 const PAGES = { organization: '/limits', project: '/projects' } as const;
 const RESETS = {
   day: 'The budget resets at 00:00 UTC.',
+  week: 'The budget resets on Monday at 00:00 UTC.',
   month: 'The budget resets on the first of the next month at 00:00 UTC.',
   total: 'The budget never resets.',
 } as const;

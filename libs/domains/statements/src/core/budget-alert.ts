@@ -1,11 +1,14 @@
 import type { BudgetPeriod, NanoUsd, UnixMs } from '@gateway/base';
 
+/** A rolling window has no start, so its shares are not reported. */
+export type AlertPeriod = Exclude<BudgetPeriod, 'window'>;
+
 /** A budget of an organization, a project or a key. */
 export interface Budget {
   /** A key or a project; empty for the organization. */
   readonly ownerId: string;
   readonly ownerName: string;
-  readonly period: BudgetPeriod;
+  readonly period: AlertPeriod;
   readonly amountNanoUsd: NanoUsd;
 }
 
@@ -22,8 +25,8 @@ export interface DueBudgetAlert {
   readonly organizationId: string;
   readonly ownerId: string;
   readonly ownerName: string;
-  readonly period: BudgetPeriod;
-  /** The UTC day or month; empty for the total. */
+  readonly period: AlertPeriod;
+  /** The UTC day, the Monday of the week, or the month; empty for the total. */
   readonly periodStart: string;
   readonly sharePercent: number;
   readonly budgetNanoUsd: NanoUsd;

@@ -20,6 +20,12 @@ export interface StatementStore {
   readBalances(organizationIds: readonly string[]): Promise<readonly OrganizationBalance[]>;
   /** In the order of `owners`; zero without spending. */
   readBudgetSpend(organizationId: string, owners: readonly SpendOwner[]): Promise<readonly BudgetSpend[]>;
+  /** What counts against budgets of rolling windows of these hours, in their order. */
+  readWindowSpend(
+    organizationId: string,
+    owner: SpendOwner,
+    hours: readonly number[],
+  ): Promise<readonly WindowSpend[]>;
   /** In order of posting. */
   listEntries(organizationId: string, reference: string): Promise<readonly Entry[]>;
   /** Rejects with a LedgerUnavailableError while past days are still being summed; a retry continues the sums. */
@@ -47,14 +53,23 @@ export interface SpendOwner {
 /** What counts against the budgets of an owner. Days and months are UTC, by the time of admission. */
 export interface BudgetSpend {
   readonly todayNanoUsd: bigint;
+  readonly thisWeekNanoUsd: bigint;
   readonly thisMonthNanoUsd: bigint;
   readonly totalNanoUsd: bigint;
   /** Reserved by open holds, in addition. */
   readonly heldNanoUsd: bigint;
 }
 
+/** Charges and holds that count against a budget of a rolling window. */
+export interface WindowSpend {
+  readonly hours: number;
+  readonly spentNanoUsd: bigint;
+  readonly heldNanoUsd: bigint;
+}
+
 export const NO_SPEND: BudgetSpend = {
   todayNanoUsd: 0n,
+  thisWeekNanoUsd: 0n,
   thisMonthNanoUsd: 0n,
   totalNanoUsd: 0n,
   heldNanoUsd: 0n,

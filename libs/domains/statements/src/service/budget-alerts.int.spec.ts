@@ -135,7 +135,7 @@ it('reports days, months and totals of the organization, its projects and its ke
   found = {
     ...found,
     budgets: [
-      ...(['day', 'month', 'total'] as const).map((period) => budget(period, 30)),
+      ...(['day', 'week', 'month', 'total'] as const).map((period) => budget(period, 30)),
       budget('total', 30, 'proj-a'),
       budget('month', 1_000, 'proj-a'),
       budget('day', 30, 'key-a'),
@@ -147,7 +147,9 @@ it('reports days, months and totals of the organization, its projects and its ke
   await spend(25, { keyId: 'key-a', projectId: 'proj-a' });
   await settled();
   expect(sent.sort()).toEqual(
-    ['day', 'month', 'total', 'key-a day', 'proj-a total'].map((name) => `${name} 80 ${OWNER}`).sort(),
+    ['day', 'week', 'month', 'total', 'key-a day', 'proj-a total']
+      .map((name) => `${name} 80 ${OWNER}`)
+      .sort(),
   );
 });
 

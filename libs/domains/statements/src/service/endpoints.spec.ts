@@ -97,21 +97,42 @@ describe('adding credit', () => {
 
 it('reads the spend of the organization and of the key that the path names', async () => {
   const seen: unknown[] = [];
-  const spend = { todayNanoUsd: 1n, thisMonthNanoUsd: 20n, totalNanoUsd: 300n, heldNanoUsd: 4n };
+  const spend = {
+    todayNanoUsd: 1n,
+    thisWeekNanoUsd: 5n,
+    thisMonthNanoUsd: 20n,
+    totalNanoUsd: 300n,
+    heldNanoUsd: 4n,
+  };
   const readBudgetSpend = async (...call: unknown[]) => (seen.push(call), [spend]);
-  const client = createAdminClient(inProcessFor(servicesWith({}, { readBudgetSpend })));
+  const readWindowSpend = async (_organization: string, owner: object, lengths: readonly number[]) => {
+    seen.push([owner, lengths]);
+    return lengths.map((hours) => ({ hours, spentNanoUsd: 7n, heldNanoUsd: 8n }));
+  };
+  const client = createAdminClient(inProcessFor(servicesWith({}, { readBudgetSpend, readWindowSpend })));
   const params = { organization_id: 'org-1', key_id: 'key-1' };
   await expect(client.call(endpoints.keys.budgetSpend, { params })).resolves.toEqual({
     spend: {
       today_usd: '0.000000001',
+      this_week_usd: '0.000000005',
       this_month_usd: '0.00000002',
       total_usd: '0.0000003',
       held_usd: '0.000000004',
     },
+    windows: [],
   });
-  await client.call(endpoints.organizations.budgetSpend, { params: { organization_id: 'org-1' } });
+  const organization = await client.call(endpoints.organizations.budgetSpend, {
+    params: { organization_id: 'org-1' },
+    query: { hours: '24,5' },
+  });
+  const amounts = { spent_usd: '0.000000007', held_usd: '0.000000008' };
+  expect(organization.windows).toEqual([
+    { hours: 24, ...amounts },
+    { hours: 5, ...amounts },
+  ]);
   expect(seen).toEqual([
     ['org-1', [{ scope: 'key', ownerId: 'key-1' }]],
     ['org-1', [{ scope: 'organization', ownerId: '' }]],
+    [{ scope: 'organization', ownerId: '' }, [24, 5]],
   ]);
 });

@@ -21,6 +21,7 @@ import {
   monthView,
   openHoldsView,
   reconciliationView,
+  windowSpendView,
 } from './views';
 
 export interface StatementEndpointPorts {
@@ -50,9 +51,12 @@ export function createStatementEndpoints({
     return { sums, page: pageView(shown.map(lineView), nextPageToken) };
   }
 
-  async function spendOf(organizationId: string, owner: SpendOwner) {
-    const [spend = NO_SPEND] = await statements.readBudgetSpend(organizationId, [owner]);
-    return { spend: budgetSpendView(spend) };
+  async function spendOf(organizationId: string, owner: SpendOwner, hours: readonly number[]) {
+    const [[spend = NO_SPEND], windows] = await Promise.all([
+      statements.readBudgetSpend(organizationId, [owner]),
+      hours.length === 0 ? [] : statements.readWindowSpend(organizationId, owner, hours),
+    ]);
+    return { spend: budgetSpendView(spend), windows: windows.map(windowSpendView) };
   }
 
   return [
@@ -116,12 +120,12 @@ export function createStatementEndpoints({
       return { data: spend.map(budgetSpendView) };
     }),
 
-    implement(endpoints.organizations.budgetSpend, ({ params }) =>
-      spendOf(params.organization_id, { scope: 'organization', ownerId: '' }),
+    implement(endpoints.organizations.budgetSpend, ({ params, query }) =>
+      spendOf(params.organization_id, { scope: 'organization', ownerId: '' }, query.hours),
     ),
 
-    implement(endpoints.keys.budgetSpend, ({ params }) =>
-      spendOf(params.organization_id, { scope: 'key', ownerId: params.key_id }),
+    implement(endpoints.keys.budgetSpend, ({ params, query }) =>
+      spendOf(params.organization_id, { scope: 'key', ownerId: params.key_id }, query.hours),
     ),
 
     implement(parts.balances, async ({ query }) => {

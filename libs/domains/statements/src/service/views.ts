@@ -3,7 +3,7 @@ import type { UnixMs } from '@gateway/base';
 import { remainderOf, type Balance } from '@gateway/billing-ledger';
 import type { LedgerHealth } from '@gateway/billing-ledger/core';
 import type { CreditAlert } from '../core/credit-alert';
-import type { BudgetSpend, LedgerReconciliation } from '../core/ports';
+import type { BudgetSpend, LedgerReconciliation, WindowSpend } from '../core/ports';
 import type { Credit, Entry, StatementDay, StatementLine, StatementMonth } from '../core/statement';
 
 export function balanceView(balance: Balance) {
@@ -92,9 +92,14 @@ export function entryView(entry: Entry) {
   };
 }
 
+export function windowSpendView({ hours, spentNanoUsd, heldNanoUsd }: WindowSpend) {
+  return { hours, spent_usd: usd(spentNanoUsd), held_usd: usd(heldNanoUsd) };
+}
+
 export function budgetSpendView(spend: BudgetSpend) {
   return {
     today_usd: usd(spend.todayNanoUsd),
+    this_week_usd: usd(spend.thisWeekNanoUsd),
     this_month_usd: usd(spend.thisMonthNanoUsd),
     total_usd: usd(spend.totalNanoUsd),
     held_usd: usd(spend.heldNanoUsd),

@@ -258,11 +258,11 @@ function ofMoney(): ErrorExample[] {
     {
       ...example(
         'insufficient_credits',
-        'A monthly budget of the key of $5, with $4.90 used.',
+        'A weekly budget of the key of $5, with $4.90 used.',
         budgetExceeded(
           {
             scope: 'key',
-            period: 'month',
+            period: 'week',
             limit: cents(500),
             used: cents(490),
             held: cents(0),
@@ -273,7 +273,7 @@ function ofMoney(): ErrorExample[] {
         ),
         { ...CHAT, body },
       ),
-      name: 'insufficient_credits.monthly',
+      name: 'insufficient_credits.weekly',
     },
     {
       ...example(

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@gateway/errors';
 import type { JsonObject } from '@gateway/public-api';
-import { constant, count, oneOfTexts, usd } from './schema';
+import { constant, count, oneOfTexts, time, usd } from './schema';
 
 /** Facts of a code in addition to the error table. */
 export interface ErrorFacts {
@@ -83,7 +83,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
   key_expired: of('The expiry date of the key has passed, in UTC.', 'never'),
   key_revoked: of('The key was revoked.', 'never'),
   insufficient_credits: of(
-    'The available balance, a monthly or total budget of the key, its project or the organization, the budget of the run (`x-run-budget-usd`), or the maximum cost of the request (`x-max-cost-usd`) does not cover the request. `scope` and `limit_type` name the budget; they are absent for the balance. If only holds of running requests are in the way, the request first waits for them, and the response has `x-should-retry: true` and `retry-after`.',
+    'The available balance, a weekly, monthly, rolling or total budget of the key, its project or the organization, the budget of the run (`x-run-budget-usd`), or the maximum cost of the request (`x-max-cost-usd`) does not cover the request. `scope` and `limit_type` name the budget; they are absent for the balance. If only holds of running requests are in the way, the request first waits for them, and the response has `x-should-retry: true` and `retry-after`.',
     'never',
     {
       metadata: {
@@ -104,12 +104,24 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
         limit_type: oneOfTexts('The kind of limit; absent for the balance.', [
           'max_cost',
           'run_budget',
+          'weekly_budget',
+          'window_budget',
           'monthly_budget',
           'total_budget',
         ]),
+        period: oneOfTexts('The period of the budget; absent for the balance and the maximum cost.', [
+          'week',
+          'month',
+          'window',
+          'total',
+        ]),
+        hours: count('The length of a rolling window, in hours; absent for other periods.'),
+        resets_at: time(
+          'When the week or month ends, or enough has left the rolling window, unless more is spent; absent otherwise.',
+        ),
         limit: usd('The limit, in US dollars; absent for the balance.'),
       },
-      optionalMetadata: ['scope', 'limit_type', 'limit'],
+      optionalMetadata: ['scope', 'limit_type', 'period', 'hours', 'resets_at', 'limit'],
     },
   ),
   missing_scope: of('The key lacks the scope of the endpoint. The message names it.', 'never', {
@@ -149,6 +161,8 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
       metadata: {
         limit_type: constant('daily_budget', 'The kind of limit.'),
         scope: oneOfTexts('The owner of the budget.', ['key', 'project', 'organization']),
+        period: constant('day', 'The period of the budget.'),
+        resets_at: time('When the period ends: the next 00:00 UTC.'),
         limit: usd('The daily budget, in US dollars.'),
         held: usd('The part of the budget that running requests reserve, in US dollars.'),
       },

@@ -78,7 +78,7 @@ export const chatCheckOrder: readonly CheckStep[] = [
   { checks: 'The first request of a run sends its budget', codes: ['invalid_request'] },
   {
     checks:
-      'The balance, the budget of the run, then the monthly and total budgets of the key, its project and the organization',
+      'The balance, the budget of the run, then the monthly and total budgets of the key, its project and the organization, then those of weeks and rolling windows',
     codes: ['insufficient_credits'],
   },
   {

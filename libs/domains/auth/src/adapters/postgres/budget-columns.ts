@@ -1,8 +1,10 @@
+import { windowBudgetsOf, type WindowBudgetRow } from '../window-budgets';
 import { nanoUsd, type Budget, type BudgetPeriod, type BudgetScope } from '@gateway/base';
 
-/** The column with the amount of each period. */
+/** The column with the amount of each period, except rolling windows. */
 const COLUMNS: readonly (readonly [BudgetPeriod, string])[] = [
   ['day', 'daily_budget_nano_usd'],
+  ['week', 'weekly_budget_nano_usd'],
   ['month', 'monthly_budget_nano_usd'],
   ['total', 'total_budget_nano_usd'],
 ];
@@ -26,4 +28,12 @@ export function budgetsOf(scope: BudgetScope, ownerId: string, amounts: BudgetAm
     const amount = amounts[index] ?? undefined;
     return amount === undefined ? [] : [{ scope, ownerId, period, amountNanoUsd: nanoUsd(amount) }];
   });
+}
+
+export function windowsOf(
+  scope: BudgetScope,
+  ownerId: string,
+  windows: readonly WindowBudgetRow[] | null,
+): Budget[] {
+  return windowBudgetsOf(windows ?? []).map((budget) => ({ scope, ownerId, period: 'window', ...budget }));
 }

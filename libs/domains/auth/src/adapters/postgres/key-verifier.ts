@@ -2,7 +2,14 @@ import type { UnixMs, UtcDay } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { KeyGrant, KeyLimits, Scope } from '../../core/model';
 import type { KeyVerifier } from '../../core/ports';
-import { budgetColumns, budgetsOf, effectiveBudgetColumns, type BudgetAmounts } from './budget-columns';
+import type { WindowBudgetRow } from '../window-budgets';
+import {
+  budgetColumns,
+  budgetsOf,
+  effectiveBudgetColumns,
+  windowsOf,
+  type BudgetAmounts,
+} from './budget-columns';
 
 const VERIFY_KEY = `
   select
@@ -18,11 +25,13 @@ const VERIFY_KEY = `
     k.requests_per_minute as key_requests_per_minute,
     k.tokens_per_minute as key_tokens_per_minute,
     ${budgetColumns('k')} as key_budgets,
+    k.window_budgets as key_windows,
     k.concurrency as key_concurrency,
     o.suspended,
     coalesce(o.requests_per_minute, o.ceiling_requests_per_minute) as requests_per_minute,
     coalesce(o.tokens_per_minute, o.ceiling_tokens_per_minute) as tokens_per_minute,
     ${effectiveBudgetColumns('o')} as organization_budgets,
+    o.window_budgets as organization_windows,
     coalesce(o.concurrency, o.ceiling_concurrency) as concurrency,
     coalesce(o.max_output_tokens, o.ceiling_max_output_tokens) as max_output_tokens,
     o.multiple_completions,
@@ -32,6 +41,7 @@ const VERIFY_KEY = `
     o.denied_regions,
     p.id as project_id,
     ${budgetColumns('p')} as project_budgets,
+    p.window_budgets as project_windows,
     o.elastic_holds,
     found.secret_ends_at
   from (
@@ -59,11 +69,13 @@ interface VerifiedRow {
   readonly key_requests_per_minute: number | null;
   readonly key_tokens_per_minute: number | null;
   readonly key_budgets: BudgetAmounts;
+  readonly key_windows: readonly WindowBudgetRow[];
   readonly key_concurrency: number | null;
   readonly suspended: boolean;
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly organization_budgets: BudgetAmounts;
+  readonly organization_windows: readonly WindowBudgetRow[];
   readonly concurrency: number | null;
   readonly max_output_tokens: number | null;
   readonly multiple_completions: boolean;
@@ -73,6 +85,8 @@ interface VerifiedRow {
   readonly denied_regions: string[];
   readonly project_id: string | null;
   readonly project_budgets: BudgetAmounts;
+  /** Null: the key has no project. */
+  readonly project_windows: readonly WindowBudgetRow[] | null;
   readonly elastic_holds: boolean;
 }
 
@@ -127,6 +141,9 @@ function grantOf(row: VerifiedRow): KeyGrant {
       ...budgetsOf('key', row.key_id, row.key_budgets),
       ...budgetsOf('project', row.project_id ?? '', row.project_budgets),
       ...budgetsOf('organization', '', row.organization_budgets),
+      ...windowsOf('key', row.key_id, row.key_windows),
+      ...windowsOf('project', row.project_id ?? '', row.project_windows),
+      ...windowsOf('organization', '', row.organization_windows),
     ],
     elasticHolds: row.elastic_holds,
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at.getTime() as UnixMs }),

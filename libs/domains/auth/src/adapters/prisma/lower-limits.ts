@@ -1,19 +1,20 @@
 import type { AuditEntry } from '@gateway/auth-shared';
 import { Prisma, type AuthTransaction } from '@gateway/auth-shared/adapters';
-import type { KeyLimits, ProjectBudgets } from '../../core/model';
+import type { BudgetName, KeyLimits, ProjectBudgets } from '../../core/model';
 
-/** The column of each limit. Projects have the budgets only. */
+/** The column of each limit that has a bound. Projects have the budgets only. */
 const BUDGET_COLUMNS = {
   dailyBudgetNanoUsd: 'daily_budget_nano_usd',
+  weeklyBudgetNanoUsd: 'weekly_budget_nano_usd',
   monthlyBudgetNanoUsd: 'monthly_budget_nano_usd',
   totalBudgetNanoUsd: 'total_budget_nano_usd',
-} as const satisfies Record<keyof ProjectBudgets, string>;
+} as const satisfies Record<BudgetName, string>;
 const KEY_COLUMNS = {
   requestsPerMinute: 'requests_per_minute',
   tokensPerMinute: 'tokens_per_minute',
   concurrency: 'concurrency',
   ...BUDGET_COLUMNS,
-} as const satisfies Record<keyof KeyLimits, string>;
+} as const satisfies Record<Exclude<keyof KeyLimits, 'windowBudgets'>, string>;
 
 /**
  * Lowers each limit of an active key of the organization, or of one of its projects, and returns the ids of those keys.
@@ -26,9 +27,9 @@ export async function lowerKeys(
     organizationId,
     projectId = null,
   }: { readonly organizationId: string; readonly projectId?: string | null },
-  limits: KeyLimits,
+  limits: Omit<KeyLimits, 'windowBudgets'>,
 ): Promise<readonly string[]> {
-  const { isAbove, lowered } = loweringOf(KEY_COLUMNS, limits);
+  const { isAbove, lowered } = loweringOf<keyof typeof KEY_COLUMNS>(KEY_COLUMNS, limits);
   const rows = await transaction.$queryRaw<{ readonly id: string }[]>`
     with above as (
       select id from api_keys
@@ -46,9 +47,9 @@ export async function lowerKeys(
 export async function lowerProjects(
   transaction: AuthTransaction,
   organizationId: string,
-  budgets: ProjectBudgets,
+  budgets: Pick<ProjectBudgets, BudgetName>,
 ): Promise<readonly string[]> {
-  const { isAbove, lowered } = loweringOf(BUDGET_COLUMNS, budgets);
+  const { isAbove, lowered } = loweringOf<BudgetName>(BUDGET_COLUMNS, budgets);
   const rows = await transaction.$queryRaw<{ readonly id: string }[]>`
     update projects set ${lowered}, version = version + 1
     where organization_id = ${organizationId} and (${isAbove})

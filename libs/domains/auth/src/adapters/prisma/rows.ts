@@ -9,14 +9,17 @@ import type {
   ProjectBudgets,
   Scope,
 } from '../../core/model';
+import { windowBudgetRow, windowBudgetsOf, type WindowBudgetRow } from '../window-budgets';
 import type { Prisma } from '@gateway/auth-shared/adapters';
 
 /** Maps the model to table rows and back. Absent values are NULL. */
 
 interface BudgetColumns {
   readonly dailyBudgetNanoUsd: bigint | null;
+  readonly weeklyBudgetNanoUsd: bigint | null;
   readonly monthlyBudgetNanoUsd: bigint | null;
   readonly totalBudgetNanoUsd: bigint | null;
+  readonly windowBudgets: Prisma.JsonValue;
 }
 
 interface LimitColumns extends BudgetColumns {
@@ -26,18 +29,23 @@ interface LimitColumns extends BudgetColumns {
 }
 
 function budgetsOf(row: BudgetColumns): ProjectBudgets {
+  const windowBudgets = windowBudgetsOf(row.windowBudgets as unknown as WindowBudgetRow[]);
   return {
     ...(row.dailyBudgetNanoUsd === null ? {} : { dailyBudgetNanoUsd: nanoUsd(row.dailyBudgetNanoUsd) }),
+    ...(row.weeklyBudgetNanoUsd === null ? {} : { weeklyBudgetNanoUsd: nanoUsd(row.weeklyBudgetNanoUsd) }),
     ...(row.monthlyBudgetNanoUsd === null ? {} : { monthlyBudgetNanoUsd: nanoUsd(row.monthlyBudgetNanoUsd) }),
     ...(row.totalBudgetNanoUsd === null ? {} : { totalBudgetNanoUsd: nanoUsd(row.totalBudgetNanoUsd) }),
+    ...(windowBudgets.length > 0 && { windowBudgets }),
   };
 }
 
-function budgetColumns(budgets: ProjectBudgets): BudgetColumns {
+function budgetColumns(budgets: ProjectBudgets) {
   return {
     dailyBudgetNanoUsd: budgets.dailyBudgetNanoUsd ?? null,
+    weeklyBudgetNanoUsd: budgets.weeklyBudgetNanoUsd ?? null,
     monthlyBudgetNanoUsd: budgets.monthlyBudgetNanoUsd ?? null,
     totalBudgetNanoUsd: budgets.totalBudgetNanoUsd ?? null,
+    windowBudgets: (budgets.windowBudgets ?? []).map(windowBudgetRow),
   };
 }
 
@@ -50,7 +58,7 @@ function keyLimitsOf(row: LimitColumns): KeyLimits {
   };
 }
 
-function limitColumns(limits: KeyLimits): LimitColumns {
+function limitColumns(limits: KeyLimits) {
   return {
     requestsPerMinute: limits.requestsPerMinute ?? null,
     tokensPerMinute: limits.tokensPerMinute ?? null,
@@ -80,8 +88,10 @@ export function organizationOf(row: Prisma.OrganizationModel): Organization {
       requestsPerMinute: row.ceilingRequestsPerMinute,
       tokensPerMinute: row.ceilingTokensPerMinute,
       dailyBudgetNanoUsd: row.ceilingDailyBudgetNanoUsd,
+      weeklyBudgetNanoUsd: row.ceilingWeeklyBudgetNanoUsd,
       monthlyBudgetNanoUsd: row.ceilingMonthlyBudgetNanoUsd,
       totalBudgetNanoUsd: row.ceilingTotalBudgetNanoUsd,
+      windowBudgets: [],
       concurrency: row.ceilingConcurrency,
       maxOutputTokens: row.ceilingMaxOutputTokens,
       multipleCompletions: row.ceilingMultipleCompletions,
@@ -99,7 +109,7 @@ export function organizationOf(row: Prisma.OrganizationModel): Organization {
   };
 }
 
-export function organizationRow(organization: Organization): Prisma.OrganizationModel {
+export function organizationRow(organization: Organization) {
   const { ceilings } = organization;
   return {
     id: organization.id,
@@ -112,6 +122,7 @@ export function organizationRow(organization: Organization): Prisma.Organization
     ceilingRequestsPerMinute: ceilings.requestsPerMinute ?? null,
     ceilingTokensPerMinute: ceilings.tokensPerMinute ?? null,
     ceilingDailyBudgetNanoUsd: ceilings.dailyBudgetNanoUsd ?? null,
+    ceilingWeeklyBudgetNanoUsd: ceilings.weeklyBudgetNanoUsd ?? null,
     ceilingMonthlyBudgetNanoUsd: ceilings.monthlyBudgetNanoUsd ?? null,
     ceilingTotalBudgetNanoUsd: ceilings.totalBudgetNanoUsd ?? null,
     ceilingConcurrency: ceilings.concurrency ?? null,
@@ -220,7 +231,7 @@ export function projectOf(row: Prisma.ProjectModel): Project {
   };
 }
 
-export function projectRow({ budgets, createdAt, archivedAt, ...project }: Project): Prisma.ProjectModel {
+export function projectRow({ budgets, createdAt, archivedAt, ...project }: Project) {
   return {
     ...project,
     ...budgetColumns(budgets),

@@ -1,3 +1,4 @@
+import { windowBudgetFields } from '../window-budget-fields';
 import type { ApiKey } from '../model';
 import type { JsonObject } from '@gateway/auth-shared';
 
@@ -14,8 +15,10 @@ export function keyFields({ settings, last4 }: ApiKey): JsonObject {
     requests_per_minute: settings.limits.requestsPerMinute ?? null,
     tokens_per_minute: settings.limits.tokensPerMinute ?? null,
     daily_budget_nano_usd: settings.limits.dailyBudgetNanoUsd?.toString() ?? null,
+    weekly_budget_nano_usd: settings.limits.weeklyBudgetNanoUsd?.toString() ?? null,
     monthly_budget_nano_usd: settings.limits.monthlyBudgetNanoUsd?.toString() ?? null,
     total_budget_nano_usd: settings.limits.totalBudgetNanoUsd?.toString() ?? null,
+    window_budgets: windowBudgetFields(settings.limits),
     concurrency: settings.limits.concurrency ?? null,
     project_id: settings.projectId ?? null,
   };

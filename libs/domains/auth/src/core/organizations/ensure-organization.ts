@@ -11,8 +11,10 @@ const NO_CEILINGS: Required<Changes<OrganizationLimits>> = {
   tokensPerMinute: null,
   concurrency: null,
   dailyBudgetNanoUsd: null,
+  weeklyBudgetNanoUsd: null,
   monthlyBudgetNanoUsd: null,
   totalBudgetNanoUsd: null,
+  windowBudgets: null,
   maxOutputTokens: null,
   multipleCompletions: false,
 };

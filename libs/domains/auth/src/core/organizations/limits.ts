@@ -1,4 +1,4 @@
-import { formatUsd } from '@gateway/base';
+import { formatUsd, isWindowHours, MAX_WINDOW_HOURS } from '@gateway/base';
 import { invalid, type AdminRefusal } from '@gateway/auth-shared';
 import type { KeyLimits, Organization, OrganizationLimits, ProjectBudgets } from '../model';
 
@@ -6,6 +6,9 @@ import type { KeyLimits, Organization, OrganizationLimits, ProjectBudgets } from
 const MAX_COUNT = 2_147_483_647;
 /** One billion US dollars. */
 const MAX_BUDGET_NANO_USD = 1_000_000_000_000_000_000n;
+
+/** Each is read by every hold of its owner. */
+const MAX_WINDOWS = 5;
 
 const COUNTS = [
   ['requestsPerMinute', 'requests_per_minute'],
@@ -19,6 +22,7 @@ type CountsAndBudget = KeyLimits & Pick<OrganizationLimits, 'maxOutputTokens'>;
 
 const BUDGETS = [
   ['dailyBudgetNanoUsd', 'daily_budget_usd', 'daily budget'],
+  ['weeklyBudgetNanoUsd', 'weekly_budget_usd', 'weekly budget'],
   ['monthlyBudgetNanoUsd', 'monthly_budget_usd', 'monthly budget'],
   ['totalBudgetNanoUsd', 'total_budget_usd', 'total budget'],
 ] as const;
@@ -38,7 +42,23 @@ export function checkLimits(limits: CountsAndBudget): AdminRefusal | undefined {
       return invalid(field, `The ${label} must be above 0 and at most 1000000000 US dollars.`);
     }
   }
-  return undefined;
+  return checkWindows(limits);
+}
+
+function checkWindows({ windowBudgets = [] }: ProjectBudgets): AdminRefusal | undefined {
+  if (
+    windowBudgets.length > MAX_WINDOWS ||
+    new Set(windowBudgets.map(({ hours }) => hours)).size < windowBudgets.length
+  ) {
+    return invalid('budgets', `There are at most ${MAX_WINDOWS} rolling windows, each of another length.`);
+  }
+  if (!windowBudgets.every(({ hours }) => isWindowHours(hours))) {
+    return invalid('budgets', `A rolling window has 1 to ${MAX_WINDOW_HOURS} hours.`);
+  }
+  const isAmount = (amount: bigint) => amount >= 1n && amount <= MAX_BUDGET_NANO_USD;
+  return windowBudgets.every(({ amountNanoUsd }) => isAmount(amountNanoUsd))
+    ? undefined
+    : invalid('budgets', 'The budget of a rolling window must be above 0 and at most 1000000000 US dollars.');
 }
 
 /** Refuses limits of a key, or budgets of a project, that are above the organization's. */

@@ -1,3 +1,4 @@
+import { windowBudgetFields } from '../window-budget-fields';
 import type { JsonObject } from '@gateway/auth-shared';
 import type { Organization, OrganizationLimits } from '../model';
 
@@ -24,8 +25,10 @@ function limitFields(limits: OrganizationLimits) {
     requests_per_minute: limits.requestsPerMinute ?? null,
     tokens_per_minute: limits.tokensPerMinute ?? null,
     daily_budget_nano_usd: limits.dailyBudgetNanoUsd?.toString() ?? null,
+    weekly_budget_nano_usd: limits.weeklyBudgetNanoUsd?.toString() ?? null,
     monthly_budget_nano_usd: limits.monthlyBudgetNanoUsd?.toString() ?? null,
     total_budget_nano_usd: limits.totalBudgetNanoUsd?.toString() ?? null,
+    window_budgets: windowBudgetFields(limits),
     concurrency: limits.concurrency ?? null,
     max_output_tokens: limits.maxOutputTokens ?? null,
     multiple_completions: limits.multipleCompletions,

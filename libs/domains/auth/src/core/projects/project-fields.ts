@@ -1,3 +1,4 @@
+import { windowBudgetFields } from '../window-budget-fields';
 import type { JsonObject } from '@gateway/auth-shared';
 import type { Project } from '../model';
 
@@ -6,7 +7,9 @@ export function projectFields({ name, budgets }: Project): JsonObject {
   return {
     name,
     daily_budget_nano_usd: budgets.dailyBudgetNanoUsd?.toString() ?? null,
+    weekly_budget_nano_usd: budgets.weeklyBudgetNanoUsd?.toString() ?? null,
     monthly_budget_nano_usd: budgets.monthlyBudgetNanoUsd?.toString() ?? null,
     total_budget_nano_usd: budgets.totalBudgetNanoUsd?.toString() ?? null,
+    window_budgets: windowBudgetFields(budgets),
   };
 }

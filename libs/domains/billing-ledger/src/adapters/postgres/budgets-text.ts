@@ -18,8 +18,11 @@ export function budgetsText(holds: readonly HoldRequest[]): string {
   return textArray([...rows], (row) => row);
 }
 
-function rowText(organizationId: string, { scope, ownerId, period, amountNanoUsd }: NamedBudget): string {
-  return `(${quoted(organizationId)},${scope},${quoted(ownerId)},${period},${amountNanoUsd ?? ''})`;
+function rowText(
+  organizationId: string,
+  { scope, ownerId, period, amountNanoUsd, hours }: NamedBudget,
+): string {
+  return `(${quoted(organizationId)},${scope},${quoted(ownerId)},${period},${amountNanoUsd ?? ''},${hours ?? ''})`;
 }
 
 function quoted(text: string): string {

@@ -20,15 +20,18 @@ const IN_ORDER = [
   ['project', 'total'],
   ['organization', 'month'],
   ['organization', 'total'],
+  ['key', 'week'],
+  ['project', 'week'],
+  ['organization', 'week'],
   ['key', 'day'],
   ['project', 'day'],
   ['organization', 'day'],
 ] as const satisfies readonly (readonly [BudgetScope, BudgetPeriod])[];
 
 const LIMITS: Partial<Record<BudgetScope, Amounts>> = {
-  organization: { day: 10, month: 10, total: 10 },
-  project: { day: 10, month: 10, total: 10 },
-  key: { day: 10, month: 10, total: 10 },
+  organization: { day: 10, week: 10, month: 10, total: 10 },
+  project: { day: 10, week: 10, month: 10, total: 10 },
+  key: { day: 10, week: 10, month: 10, total: 10 },
 };
 
 let fixture: LedgerFixture;
@@ -121,50 +124,6 @@ it('counts for a key whose id needs quotes', async () => {
     (await fixture.first.store.holdCredit([hold(name, amount, limited)])).map(({ kind }) => kind);
   expect(await kinds('g1', 10)).toEqual(['held']);
   expect(await kinds('g2', 1)).toEqual(['budget_exceeded']);
-});
-
-describe('a new period', () => {
-  /** The only change in SQL that a new period needs. */
-  const WEEK = `('week', 2, date_trunc('week', p_day)::date, (date_trunc('week', p_day) + interval '6 days')::date),`;
-  const week = 'week' as BudgetPeriod;
-  let original = '';
-
-  beforeAll(async () => {
-    const { rows } = await fixture.auditPool.query<{ definition: string }>(
-      `select pg_get_functiondef('budget_periods'::regproc) as definition`,
-    );
-    original = rows[0]?.definition ?? '';
-    const row = `('day', 2, p_day, p_day)`;
-    expect(original).toContain(row);
-    await fixture.auditPool.query(original.replace(row, `${WEEK} ('day', 3, p_day, p_day)`));
-  });
-
-  afterAll(() => fixture.auditPool.query(original));
-
-  it('is one row: holds and extensions count it, on both paths', async () => {
-    const { store } = fixture.first;
-    const budgets = [{ scope: 'key', ownerId: 'key-1', period: week, amountNanoUsd: usdNano(100) }] as const;
-    const limited = { keyId: 'key-1', budgets };
-    // A Monday, the Sunday after it, and the next Monday.
-    await fixture.clock.set(Date.UTC(2027, 3, 12, 12) as UnixMs);
-    expect(await store.holdCredit([hold('monday', 60, limited)])).toEqual([{ kind: 'held' }]);
-    await fixture.clock.set(Date.UTC(2027, 3, 18, 12) as UnixMs);
-    const exceeded = {
-      kind: 'budget_exceeded',
-      scope: 'key',
-      period: week,
-      limitNanoUsd: 100n,
-      usedNanoUsd: 60n,
-    };
-    expect(
-      await store.holdCredit([hold('too-much', 41, limited), hold('sunday', 30, limited)]),
-    ).toMatchObject([exceeded, { kind: 'held' }]);
-    expect(await store.extendHolds([hold('sunday', 41, limited), hold('sunday', 40, limited)])).toMatchObject(
-      [{ ...exceeded, usedNanoUsd: 90n }, { kind: 'held' }],
-    );
-    await fixture.clock.set(Date.UTC(2027, 3, 19, 12) as UnixMs);
-    expect(await store.holdCredit([hold('next-monday', 100, limited)])).toEqual([{ kind: 'held' }]);
-  });
 });
 
 it('places the holds of an organization together, whatever another one lacks', async () => {

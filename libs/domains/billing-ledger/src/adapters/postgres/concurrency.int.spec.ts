@@ -63,7 +63,7 @@ it('two ledgers admit exactly as many parallel holds as the balance covers', asy
 });
 
 const BUDGETS: [owner: string, budget: HoldChanges][] = [
-  ...(['day', 'month', 'total'] as const).flatMap((period): [string, HoldChanges][] => [
+  ...(['day', 'week', 'month', 'total'] as const).flatMap((period): [string, HoldChanges][] => [
     [`a key, ${period}`, { limits: { key: { [period]: 40 } } }],
     [`an organization, ${period}`, { limits: { organization: { [period]: 40 } } }],
   ]),

@@ -113,7 +113,7 @@ describe.each(['organization', 'project', 'key'] as const)('a budget of the %s',
       limits: { [owner]: budgets },
     });
 
-  it.each(['day', 'month', 'total'] as const)('of the %s counts extensions', async (period) => {
+  it.each(['day', 'week', 'month', 'total'] as const)('of the %s counts extensions', async (period) => {
     const budget = { [period]: 100 };
     await place(budgeted('g1', 30, budget), budgeted('g2', 30, budget));
     expect(await extend(budgeted('g1', 71, budget))).toEqual([

@@ -1,4 +1,4 @@
-import { encodePrices, nanoUsd, type BudgetPeriod, type BudgetScope } from '@gateway/base';
+import { encodePrices, nanoUsd, type BudgetPeriod, type BudgetScope, type UnixMs } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { HoldOutcome, HoldRequest } from '../../core/credit/hold';
@@ -41,6 +41,8 @@ export interface HoldRow {
   readonly budget_nano_usd: bigint | null;
   readonly used_nano_usd: bigint | null;
   readonly held_nano_usd: bigint | null;
+  readonly budget_hours: number | null;
+  readonly frees_unix_ms: bigint | null;
 }
 
 /**
@@ -91,6 +93,8 @@ function refusalOf(row: HoldRow): HoldOutcome {
         limitNanoUsd: nanoUsd(row.budget_nano_usd ?? 0n),
         usedNanoUsd: nanoUsd(row.used_nano_usd ?? 0n),
         heldNanoUsd: nanoUsd(row.held_nano_usd ?? 0n),
+        ...(row.budget_hours !== null && { hours: row.budget_hours }),
+        ...(row.frees_unix_ms !== null && { freesUnixMs: Number(row.frees_unix_ms) as UnixMs }),
       };
     default:
       throw new Error(`a hold has the outcome "${row.outcome}"`);

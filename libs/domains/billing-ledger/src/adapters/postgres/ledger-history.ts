@@ -24,6 +24,7 @@ const RAISE_OLDEST_RETAINED = `
     oldest_retained_unix_ms = greatest(oldest_retained_unix_ms, $2)`;
 
 const DELETE_OLD_RUNS = 'select delete_old_runs($1) as deleted';
+const DELETE_OLD_BUDGET_HOURS = 'select delete_old_budget_hours($1) as deleted';
 
 /** Partitions postings and closed holds by month. Their keys are generation ids, which sort by creation time. */
 export function createPostgresLedgerHistory({
@@ -42,6 +43,11 @@ export function createPostgresLedgerHistory({
   };
   const closedHolds: PartitionedTable = { ...postings, table: 'closed_holds', key: 'hold_id' };
 
+  async function deleted(statement: string, limit: number): Promise<number> {
+    const { rows } = await pool.query<{ deleted: bigint }>(statement, [limit]);
+    return Number(rows[0]?.deleted ?? 0);
+  }
+
   return {
     async prepare() {
       const wanted = { nowUnixMs: clock.now(), ahead: MONTHS_AHEAD };
@@ -58,9 +64,7 @@ export function createPostgresLedgerHistory({
         },
       }),
 
-    async deleteOldRuns(limit) {
-      const { rows } = await pool.query<{ deleted: bigint }>(DELETE_OLD_RUNS, [limit]);
-      return Number(rows[0]?.deleted ?? 0);
-    },
+    deleteOldRuns: (limit) => deleted(DELETE_OLD_RUNS, limit),
+    deleteOldBudgetHours: (limit) => deleted(DELETE_OLD_BUDGET_HOURS, limit),
   };
 }

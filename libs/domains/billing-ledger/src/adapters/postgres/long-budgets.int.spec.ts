@@ -66,7 +66,7 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
     const kindsOf = async (budgets: Amounts, ...holds: readonly HoldRequest[]) =>
       (await place(budgets, ...holds)).map(({ kind }) => kind);
 
-    it.each(['month', 'total'] as const)('count holds and charges of the %s', async (period) => {
+    it.each(['week', 'month', 'total'] as const)('count holds and charges of the %s', async (period) => {
       const budgets = { [period]: 100 };
       expect(await kindsOf(budgets, hold('g1', 60), hold('g2', 60), hold('g3', 40))).toEqual([
         'held',
@@ -91,12 +91,12 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
     it('count what was spent before the budget was set', async () => {
       expect(await kindsOf({}, hold('g1', 60))).toEqual(['held']);
       await settle('g1', 60);
-      for (const period of ['month', 'total'] as const) {
+      for (const period of ['week', 'month', 'total'] as const) {
         expect(await place({ [period]: 100 }, hold(`more-${period}`, 41))).toMatchObject([
           { kind: 'budget_exceeded', period, usedNanoUsd: 60n, heldNanoUsd: 0n },
         ]);
       }
-      expect(await kindsOf({ month: 100, total: 100 }, hold('fits', 40))).toEqual(['held']);
+      expect(await kindsOf({ week: 100, month: 100, total: 100 }, hold('fits', 40))).toEqual(['held']);
     });
 
     it('count a month from its first to its last day, by the clock of the database', async () => {
@@ -113,6 +113,20 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
       expect(await kindsOf(budgets, hold('next', 100))).toEqual(['held']);
     });
 
+    it('count a week from Monday to Sunday, also across a month, by the clock of the database', async () => {
+      const budgets = { week: 100 };
+      await fixture.clock.set(Date.UTC(2027, 2, 29, 0, 0, 1) as UnixMs);
+      expect(await kindsOf(budgets, hold('monday', 50))).toEqual(['held']);
+      await settle('monday', 50);
+      await fixture.clock.set((Date.UTC(2027, 3, 5) - 1_000) as UnixMs);
+      expect(await kindsOf(budgets, hold('sunday', 50))).toEqual(['held']);
+      expect(await kindsOf(budgets, hold('too-much', 1))).toEqual(['budget_exceeded']);
+      await fixture.clock.set(Date.UTC(2027, 3, 5, 0, 0, 1) as UnixMs);
+      // It was held, and so counts, in the week before.
+      await settle('sunday', 50);
+      expect(await kindsOf(budgets, hold('next', 100))).toEqual(['held']);
+    });
+
     it('never reset a total', async () => {
       expect(await kindsOf({ total: 100 }, hold('g1', 100))).toEqual(['held']);
       await settle('g1', 100);
@@ -121,12 +135,15 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
     });
 
     it('name the longer budget if the day is used up as well', async () => {
-      const budgets = { day: 10, month: 10, total: 10 };
+      const budgets = { day: 10, week: 10, month: 10, total: 10 };
       expect(await kindsOf(budgets, hold('g1', 10))).toEqual(['held']);
       expect(await place(budgets, hold('g2', 1))).toMatchObject([
         { kind: 'budget_exceeded', period: 'month' },
       ]);
-      expect(await place({ day: 10 }, hold('g3', 1))).toMatchObject([
+      expect(await place({ day: 10, week: 10 }, hold('g3', 1))).toMatchObject([
+        { kind: 'budget_exceeded', period: 'week' },
+      ]);
+      expect(await place({ day: 10 }, hold('g4', 1))).toMatchObject([
         { kind: 'budget_exceeded', period: 'day' },
       ]);
     });

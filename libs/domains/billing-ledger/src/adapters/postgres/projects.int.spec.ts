@@ -122,7 +122,7 @@ it('writes no account of a project for requests without a project', async () => 
 
 it('names the budget of the key before that of the project, and this before the organization', async () => {
   const projectId = 'proj-a';
-  for (const period of ['day', 'month', 'total'] as const) {
+  for (const period of ['day', 'week', 'month', 'total'] as const) {
     const [organization, project, key] = [{ [period]: 10 }, { [period]: 10 }, { [period]: 10 }];
     const all = hold(`all-${period}`, 11, { projectId, limits: { organization, project, key } });
     const two = hold(`two-${period}`, 11, { projectId, limits: { organization, project } });
@@ -133,7 +133,7 @@ it('names the budget of the key before that of the project, and this before the 
   }
 });
 
-it.each(['day', 'month', 'total'] as const)(
+it.each(['day', 'week', 'month', 'total'] as const)(
   'never exceeds the %s budget of a project under concurrent holds of many keys in two ledgers',
   async (period) => {
     const outcomes = await Promise.all(

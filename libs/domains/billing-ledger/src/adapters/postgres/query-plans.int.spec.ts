@@ -97,7 +97,7 @@ function expectFlat(reads: readonly TableRead[], partitions: readonly string[]):
   expect([...new Set(history)].sort()).toEqual([...partitions].sort());
 }
 
-const LIMITS = { day: 1e9, month: 1e12, total: 1e12 };
+const LIMITS = { day: 1e9, week: 1e12, month: 1e12, total: 1e12, window: { 24: 1e12 } };
 const organizationOf = (index: number) => `org-${index * 7}`;
 const items = Array.from({ length: BATCH }, (_, index) => index);
 const newHolds = (name: string) =>
@@ -144,6 +144,19 @@ it('settles open holds without reading history', async () => {
     expect(settlements).toHaveLength(BATCH);
   });
   expectFlat(reads, []);
+});
+
+it('holds and settles in rolling windows without reading history, except the month of the ids', async () => {
+  const held = newHolds('window').map((hold) => ({
+    ...hold,
+    budgets: budgetsOf(hold, { organization: { window: { 744: 1e12 } }, key: { window: { 24: 1e12 } } }),
+  }));
+  expectFlat(await readsBy(() => store.holdCredit(held)), [`closed_holds${thisMonth}`]);
+  const reads = await readsBy(async () => {
+    const { settlements } = await store.settleGenerations(finishedOf('window'), announce);
+    expect(settlements).toHaveLength(BATCH);
+  });
+  expectFlat(reads, [`closed_holds${thisMonth}`]);
 });
 
 it('settles late, without a hold and repeatedly without reading history, except the month of the ids', async () => {

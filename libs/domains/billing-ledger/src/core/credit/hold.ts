@@ -55,6 +55,9 @@ export type HoldOutcome =
       readonly usedNanoUsd: NanoUsd;
       /** The part of it that open holds reserve. */
       readonly heldNanoUsd: NanoUsd;
+      /** Of a rolling window: its length, and when enough of it has left the window, unless more is spent. */
+      readonly hours?: number;
+      readonly freesUnixMs?: UnixMs;
     }
   /** The run has no hold yet, and this one names no budget. */
   | { readonly kind: 'unknown_run' }

@@ -33,7 +33,7 @@ const KEY_COLUMNS: CsvColumns<Key> = {
   ip_allowlist: ({ ip_allowlist: ranges }) => ranges.join(' '),
   expires_at: ({ expires_at: at, expires_on: on }) => at ?? on,
   ...csvFields('requests_per_minute', 'tokens_per_minute', 'concurrency'),
-  ...csvFields('daily_budget_usd', 'monthly_budget_usd', 'total_budget_usd'),
+  ...csvFields('daily_budget_usd', 'weekly_budget_usd', 'monthly_budget_usd', 'total_budget_usd'),
   last_used_at: ({ activity }) => activity?.last_used_at ?? null,
   spend_today_usd: ({ activity }) => activity?.spend_today_usd ?? null,
   spend_this_month_usd: ({ activity }) => activity?.spend_this_month_usd ?? null,

@@ -38,7 +38,7 @@ const STATE: JsonResult<typeof endpoints.session.current> = {
 };
 const LIMITS = {
   ...{ requests_per_minute: 600, tokens_per_minute: null, concurrency: 8, max_output_tokens: null },
-  ...{ daily_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
+  ...{ daily_budget_usd: null, weekly_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
   multiple_completions: false,
 };
 const RULES = {
@@ -47,15 +47,15 @@ const RULES = {
 const KEY: JsonResult<typeof parts.key>['key'] = {
   ...{ id: 'key-1', organization_id: 'org-1', kind: 'standard', name: 'a key', last4: 'abcd' },
   ...{ scopes: ['chat'], allowed_models: ['acme/m'], ip_allowlist: [], json_streaming: false },
-  ...{ expires_on: null, expires_at: null, project_id: null },
+  ...{ expires_on: null, expires_at: null, project_id: null, budgets: [] },
   ...{ requests_per_minute: 5, tokens_per_minute: null, concurrency: null },
-  ...{ daily_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
+  ...{ daily_budget_usd: null, weekly_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
   ...{ created_at: '2025-11-24T16:00:00.000Z', revoked_at: null, state: 'active', version: 3 },
   ...{ owner: null, previous_secret: null },
 };
 const BOUNDS = {
   ...{ requests_per_minute: 600, tokens_per_minute: null, concurrency: 8 },
-  ...{ daily_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
+  ...{ daily_budget_usd: null, weekly_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
 };
 let key = KEY;
 /** Thrown for a change of a key. */
@@ -98,7 +98,7 @@ const authEndpoints = [
     calls.push({ part: 'signOut', body: {} });
     return undefined;
   }),
-  implement(parts.effectiveLimits, async () => ({ limits: LIMITS, target_rules: RULES })),
+  implement(parts.effectiveLimits, async () => ({ limits: { ...LIMITS, budgets: [] }, target_rules: RULES })),
   implement(parts.key, async () => ({ key, bounds: BOUNDS })),
   implement(endpoints.keys.create, async ({ body }) => ({
     ...{ key: changed(body), secret: 'sk-gw-secret', bounds: BOUNDS },

@@ -1,4 +1,4 @@
-import { nanoUsd } from '@gateway/base';
+import { nanoUsd, type UnixMs } from '@gateway/base';
 import type { BudgetExceeded, InsufficientCredits } from '@gateway/contracts/billing-ledger';
 import { budgetPeriodOf, budgetScopeOf } from '@gateway/contracts/common';
 import { LimitScope, LimitType, type Refused } from '@gateway/contracts/rate-limit';
@@ -35,6 +35,8 @@ export function exceededBudget(refusal: BudgetExceeded): ExceededBudget {
   return {
     scope: budgetScopeOf(refusal.scope) ?? 'organization',
     period: budgetPeriodOf(refusal.period) ?? 'total',
+    ...(refusal.hours !== undefined && { hours: refusal.hours }),
+    ...(refusal.freesUnixMs !== undefined && { freesAt: Number(refusal.freesUnixMs) as UnixMs }),
     limit: nanoUsd(refusal.limitNanoUsd),
     used: nanoUsd(refusal.usedNanoUsd),
     held: nanoUsd(refusal.heldNanoUsd),

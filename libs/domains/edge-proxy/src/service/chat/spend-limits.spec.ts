@@ -1,4 +1,4 @@
-import { BudgetPeriod, BudgetScope } from '@gateway/contracts/common';
+import { BudgetPeriod, budgetPeriodOf, BudgetScope } from '@gateway/contracts/common';
 import type { ErrorEnvelope } from '@gateway/errors';
 import { BODY, grant, KEY, startEdge, type TestEdge } from '../../testing/start-edge';
 
@@ -194,6 +194,7 @@ describe('the project of a key', () => {
 
   it.each([
     ['daily_budget', BudgetPeriod.BUDGET_PERIOD_DAY, 429, 'daily_budget_exceeded'],
+    ['weekly_budget', BudgetPeriod.BUDGET_PERIOD_WEEK, 402, 'insufficient_credits'],
     ['monthly_budget', BudgetPeriod.BUDGET_PERIOD_MONTH, 402, 'insufficient_credits'],
     ['total_budget', BudgetPeriod.BUDGET_PERIOD_TOTAL, 402, 'insufficient_credits'],
   ])('refuses a request that its %s does not cover', async (limitType, period, status, code) => {
@@ -210,7 +211,37 @@ describe('the project of a key', () => {
     expect(await errorOf(response)).toMatchObject({
       code,
       message: expect.stringContaining('of this project'),
-      metadata: { scope: 'project', limit_type: limitType, limit: 2 },
+      metadata: {
+        ...{ scope: 'project', limit_type: limitType, limit: 2 },
+        period: budgetPeriodOf(period),
+        // A total budget never resets.
+        ...(period !== BudgetPeriod.BUDGET_PERIOD_TOTAL && {
+          resets_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT00:00:00.000Z$/),
+        }),
+      },
+    });
+  });
+
+  it('reports when a rolling window covers a request again', async () => {
+    edge.ledger.refuse = {
+      $case: 'budgetExceeded',
+      value: {
+        ...{ scope: BudgetScope.BUDGET_SCOPE_KEY, period: BudgetPeriod.BUDGET_PERIOD_WINDOW, hours: 24 },
+        ...{ limitNanoUsd: 2_000_000_000n, usedNanoUsd: 1_999_000_000n, heldNanoUsd: 0n },
+        ...{ estimatedCostNanoUsd: 1_530_000n, freesUnixMs: BigInt(Date.UTC(2026, 10, 21, 15)) },
+      },
+    };
+    const response = await edge.chat();
+    expect(response.status).toBe(402);
+    expect(await errorOf(response)).toMatchObject({
+      code: 'insufficient_credits',
+      message: expect.stringMatching(
+        /^The 24-hour budget of \$2 of this API key .* Unless more is spent, the budget covers it on 2026-11-21 at 15:00 UTC\.$/,
+      ),
+      metadata: {
+        ...{ scope: 'key', limit_type: 'window_budget', period: 'window', hours: 24 },
+        resets_at: '2026-11-21T15:00:00.000Z',
+      },
     });
   });
 });

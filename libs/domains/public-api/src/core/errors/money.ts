@@ -6,6 +6,7 @@ import {
   nanoUsd,
   type NanoUsd,
   type UnixMs,
+  unreachable,
   usdNumber,
 } from '@gateway/base';
 import { type Refusal, refuse } from '@gateway/errors';
@@ -84,6 +85,9 @@ export function unknownRun(): Refusal {
 export interface ExceededBudget {
   readonly scope: BudgetScope;
   readonly period: BudgetPeriod;
+  /** Of a rolling window: its length, and when enough of it has left the window, unless more is spent. */
+  readonly hours?: number;
+  readonly freesAt?: UnixMs;
   readonly limit: NanoUsd;
   /** Used or reserved in the period. */
   readonly used: NanoUsd;
@@ -107,9 +111,18 @@ const OWNERS: Readonly<Record<BudgetScope, string>> = {
   organization: 'organization',
 };
 
+type LongPeriod = Exclude<BudgetPeriod, 'day'>;
+
+const PERIOD_ADJECTIVES = {
+  week: 'weekly',
+  month: 'monthly',
+  window: 'window',
+  total: 'total',
+} as const satisfies Record<LongPeriod, string>;
+
 function longBudgetExceeded(
-  { scope, limit, used, held, estimatedCost }: ExceededBudget,
-  period: Exclude<BudgetPeriod, 'day'>,
+  { scope, hours, freesAt, limit, used, held, estimatedCost }: ExceededBudget,
+  period: LongPeriod,
   chat: ValidatedChatRequest,
   at: UnixMs,
 ): Refusal {
@@ -122,16 +135,30 @@ function longBudgetExceeded(
       : chat.maxOutputTokens === 0
         ? 'Shorten the input.'
         : 'Lowering max_tokens is not enough.';
-  const reset = period === 'month' ? ` The budget resets on ${firstOfNextMonth(at)} at 00:00 UTC.` : '';
+  const end = period === 'window' ? freesAt : endOfPeriod(period, at);
+  const time = end === undefined ? '' : new Date(end).toISOString();
+  const whenFree = `on ${time.slice(0, 10)} at ${time.slice(11, 16)} UTC`;
+  const reset =
+    end === undefined
+      ? ''
+      : period === 'window'
+        ? ` Unless more is spent, the budget covers it ${whenFree}.`
+        : ` The budget resets ${whenFree}.`;
   const advice = isTemporary
     ? `Running requests reserve $${formatUsd(held)} of it: retry in a few seconds, when they have finished. Or: ${fix}`
     : `${fix}${reset}`;
-  const kind = scope === 'run' ? 'budget' : period === 'month' ? 'monthly budget' : 'total budget';
+  const kind =
+    scope === 'run'
+      ? 'budget'
+      : `${period === 'window' ? `${hours}-hour` : PERIOD_ADJECTIVES[period]} budget`;
   return refuse('insufficient_credits', {
     message: `The ${kind} of $${formatUsd(limit)} of this ${OWNERS[scope]} does not cover this request: $${formatUsd(used)} is used or reserved and the request can cost up to $${formatUsd(estimatedCost)}. ${advice}`,
     metadata: {
       scope,
-      limit_type: kind === 'budget' ? 'run_budget' : kind.replace(' ', '_'),
+      limit_type: scope === 'run' ? 'run_budget' : `${PERIOD_ADJECTIVES[period]}_budget`,
+      period,
+      ...(hours !== undefined && { hours }),
+      ...(end !== undefined && { resets_at: time }),
       limit: usdNumber(limit),
       available: usdNumber(left),
       held: usdNumber(held),
@@ -143,9 +170,21 @@ function longBudgetExceeded(
   });
 }
 
-function firstOfNextMonth(at: UnixMs): string {
+/** When the period of a moment ends; undefined for all time. */
+function endOfPeriod(period: Exclude<LongPeriod, 'window'>, at: UnixMs): UnixMs | undefined {
   const date = new Date(at);
-  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)).toISOString().slice(0, 10);
+  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+  switch (period) {
+    case 'week':
+      // Sunday is 0, and the last day of its week.
+      return Date.UTC(year, month, day + 7 - ((date.getUTCDay() + 6) % 7)) as UnixMs;
+    case 'month':
+      return Date.UTC(year, month + 1) as UnixMs;
+    case 'total':
+      return undefined;
+    default:
+      return unreachable(period);
+  }
 }
 
 function dailyBudgetExceeded(
@@ -154,6 +193,7 @@ function dailyBudgetExceeded(
 ): Refusal {
   const isTemporary = limit - used + held >= estimatedCost;
   const owner = OWNERS[scope];
+  const untilMidnightMs = msUntilUtcMidnight(at);
   const estimate = formatUsd(estimatedCost);
   const message =
     estimatedCost > limit
@@ -161,8 +201,15 @@ function dailyBudgetExceeded(
       : `The daily budget of $${formatUsd(limit)} of this ${owner} does not cover this request: $${formatUsd(used)} is used or reserved today and the request can cost up to $${estimate}. ${isTemporary ? `Running requests reserve $${formatUsd(held)} of it: retry in a few seconds, when they have finished.` : 'The budget resets at 00:00 UTC.'}`;
   return refuse('daily_budget_exceeded', {
     message,
-    metadata: { limit_type: 'daily_budget', scope, limit: usdNumber(limit), held: usdNumber(held) },
-    retryAfterMs: msUntilUtcMidnight(at),
+    metadata: {
+      limit_type: 'daily_budget',
+      scope,
+      period: 'day',
+      resets_at: new Date(at + untilMidnightMs).toISOString(),
+      limit: usdNumber(limit),
+      held: usdNumber(held),
+    },
+    retryAfterMs: untilMidnightMs,
     ...(isTemporary && { retrySoonMs: RETRY_SOON_MS }),
   });
 }

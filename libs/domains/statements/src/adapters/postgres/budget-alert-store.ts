@@ -1,11 +1,12 @@
 import { withRetries } from '@gateway/billing-ledger';
-import { nanoUsd, type BudgetPeriod, type UnixMs } from '@gateway/base';
+import { nanoUsd, type UnixMs } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
 import {
   BUDGET_ALERT_RETENTION_DAYS,
   DEFAULT_BUDGET_SHARES,
   WEBHOOK_RECIPIENT,
+  type AlertPeriod,
   type DueBudgetAlert,
 } from '../../core/budget-alert';
 import { MAX_ALERT_ATTEMPTS } from '../../core/credit-alert';
@@ -32,8 +33,11 @@ const RECORD_REACHED = `
   budgets as materialized (
     select
       given.owner_id, given.owner_name, given.period, given.budget,
-      case given.period when 'day' then to_char(day, 'YYYY-MM-DD') when 'month' then to_char(day, 'YYYY-MM') else '' end
-        as period_start,
+      case given.period
+        when 'total' then ''
+        when 'month' then to_char(first_day, 'YYYY-MM')
+        else to_char(first_day, 'YYYY-MM-DD')
+      end as period_start,
       periods.first_day, periods.last_day
     from unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) as given (owner_id, owner_name, period, budget)
     cross join days
@@ -119,7 +123,7 @@ interface DueRow {
   readonly organization_id: string;
   readonly owner_id: string;
   readonly owner_name: string;
-  readonly period: BudgetPeriod;
+  readonly period: AlertPeriod;
   readonly period_start: string;
   readonly share_percent: number;
   readonly budget_nano_usd: bigint;

@@ -51,14 +51,25 @@ const BALANCES = `
 const BUDGET_SPEND = `
   select
     (sum(used - held) filter (where period = 'day'))::bigint as today,
+    (sum(used - held) filter (where period = 'week'))::bigint as this_week,
     (sum(used - held) filter (where period = 'month'))::bigint as this_month,
     (sum(used - held) filter (where period = 'total'))::bigint as total,
     (sum(held) filter (where period = 'total'))::bigint as held
   from unnest($2::text[], $3::text[]) with ordinality as wanted (scope, owner_id, position)
   cross join (select (to_timestamp(now_unix_ms() / 1000.0) at time zone 'UTC')::date) as today (day)
   cross join budget_periods(today.day) as days
-  cross join lateral budget_use($1, wanted.scope, wanted.owner_id, days.period, today.day)
+  cross join lateral budget_use($1, wanted.scope, wanted.owner_id, days.period, null, today.day, null)
   group by wanted.position
+  order by wanted.position`;
+
+/** $1 organization, $2 scope, $3 owner, $4 the lengths of the windows. */
+const WINDOW_SPEND = `
+  select wanted.hours, use.used - use.held as spent, use.held
+  from unnest($4::integer[]) with ordinality as wanted (hours, position)
+  cross join (select to_timestamp(now_unix_ms() / 1000.0) at time zone 'UTC') as clock (now)
+  cross join lateral budget_use(
+    $1, $2, $3, 'window', wanted.hours, clock.now::date, date_trunc('hour', clock.now)
+  ) as use
   order by wanted.position`;
 
 const PREVIEW = `
@@ -72,8 +83,15 @@ const DELETE_EXPIRED_PREVIEWS = `
 
 interface BudgetSpendRow {
   readonly today: bigint;
+  readonly this_week: bigint;
   readonly this_month: bigint;
   readonly total: bigint;
+  readonly held: bigint;
+}
+
+interface WindowSpendRow {
+  readonly hours: number;
+  readonly spent: bigint;
   readonly held: bigint;
 }
 
@@ -140,10 +158,18 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
         ]);
         return rows.map((row) => ({
           todayNanoUsd: row.today,
+          thisWeekNanoUsd: row.this_week,
           thisMonthNanoUsd: row.this_month,
           totalNanoUsd: row.total,
           heldNanoUsd: row.held,
         }));
+      }),
+
+    readWindowSpend: (organizationId, { scope, ownerId }, hours) =>
+      withRetries(async () => {
+        const values = [organizationId, scope, ownerId, hours];
+        const { rows } = await pool.query<WindowSpendRow>(WINDOW_SPEND, values);
+        return rows.map((row) => ({ hours: row.hours, spentNanoUsd: row.spent, heldNanoUsd: row.held }));
       }),
 
     listEntries: (organizationId, reference) =>

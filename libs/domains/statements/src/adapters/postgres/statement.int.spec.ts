@@ -173,9 +173,10 @@ it('reads what an organization, its projects and keys have spent in each period,
     await fixture.first.store.settleGenerations([finished], announce);
   };
   await spendOf('gen-project-1', 100, 'proj-a');
-  await at('2026-12-01T12:00:00.000Z');
+  // A Sunday and the Monday after it.
+  await at('2026-12-06T12:00:00.000Z');
   await spendOf('gen-project-2', 30, 'proj-a');
-  await at('2026-12-02T12:00:00.000Z');
+  await at('2026-12-07T12:00:00.000Z');
   await spendOf('gen-project-3', 7, 'proj-a');
   await fixture.first.store.holdCredit([holdOf('gen-project-4', 5, 'proj-a')]);
   const owners = [
@@ -186,9 +187,9 @@ it('reads what an organization, its projects and keys have spent in each period,
   ] as const;
   expect(await statements.readBudgetSpend(organizationId, owners)).toEqual([
     NO_SPEND,
-    { todayNanoUsd: 7n, thisMonthNanoUsd: 37n, totalNanoUsd: 137n, heldNanoUsd: 5n },
-    { todayNanoUsd: 7n, thisMonthNanoUsd: 37n, totalNanoUsd: 137n, heldNanoUsd: 5n },
-    { todayNanoUsd: 7n, thisMonthNanoUsd: 37n, totalNanoUsd: 137n, heldNanoUsd: 5n },
+    { todayNanoUsd: 7n, thisWeekNanoUsd: 7n, thisMonthNanoUsd: 37n, totalNanoUsd: 137n, heldNanoUsd: 5n },
+    { todayNanoUsd: 7n, thisWeekNanoUsd: 7n, thisMonthNanoUsd: 37n, totalNanoUsd: 137n, heldNanoUsd: 5n },
+    { todayNanoUsd: 7n, thisWeekNanoUsd: 7n, thisMonthNanoUsd: 37n, totalNanoUsd: 137n, heldNanoUsd: 5n },
   ]);
 });
 
@@ -200,6 +201,10 @@ describe('for an organization without an account', () => {
   const results: { readonly [Method in keyof StatementStore]: () => Promise<unknown> } = {
     readBalances: () => expect(statements.readBalances([organizationId])).resolves.toHaveLength(1),
     readBudgetSpend: () => expect(statements.readBudgetSpend(organizationId, [])).resolves.toEqual([]),
+    readWindowSpend: () =>
+      expect(
+        statements.readWindowSpend(organizationId, { scope: 'organization', ownerId: '' }, [24]),
+      ).resolves.toEqual([{ hours: 24, spentNanoUsd: 0n, heldNanoUsd: 0n }]),
     listEntries: () => expect(statements.listEntries(organizationId, 'gen-none')).resolves.toEqual([]),
     readStatement: () =>
       expect(

@@ -27,10 +27,12 @@ export function createBudgetSource(auth: RpcClient<typeof BudgetsDefinition>): B
   };
 }
 
-/** Leaves out budgets for a period that only a newer version has. */
+/** Leaves out rolling windows, and budgets for a period that only a newer version has. */
 function budgetsOf({ ownerId, name, budgets }: BudgetOwner): Budget[] {
   return budgets.flatMap((budget) => {
     const period = budgetPeriodOf(budget.period);
-    return period ? [{ ownerId, ownerName: name, period, amountNanoUsd: nanoUsd(budget.amountNanoUsd) }] : [];
+    return period && period !== 'window'
+      ? [{ ownerId, ownerName: name, period, amountNanoUsd: nanoUsd(budget.amountNanoUsd) }]
+      : [];
   });
 }

@@ -24,6 +24,7 @@ begin
       k.requests_per_minute > coalesce(o.requests_per_minute, o.ceiling_requests_per_minute)
       or k.tokens_per_minute > coalesce(o.tokens_per_minute, o.ceiling_tokens_per_minute)
       or k.daily_budget_nano_usd > coalesce(o.daily_budget_nano_usd, o.ceiling_daily_budget_nano_usd)
+      or k.weekly_budget_nano_usd > coalesce(o.weekly_budget_nano_usd, o.ceiling_weekly_budget_nano_usd)
       or k.monthly_budget_nano_usd > coalesce(o.monthly_budget_nano_usd, o.ceiling_monthly_budget_nano_usd)
       or k.total_budget_nano_usd > coalesce(o.total_budget_nano_usd, o.ceiling_total_budget_nano_usd)
       or k.concurrency > coalesce(o.concurrency, o.ceiling_concurrency)
@@ -35,6 +36,7 @@ begin
     select from organizations o join projects p on p.organization_id = o.id
     where o.id = checked_id and (
       p.daily_budget_nano_usd > coalesce(o.daily_budget_nano_usd, o.ceiling_daily_budget_nano_usd)
+      or p.weekly_budget_nano_usd > coalesce(o.weekly_budget_nano_usd, o.ceiling_weekly_budget_nano_usd)
       or p.monthly_budget_nano_usd > coalesce(o.monthly_budget_nano_usd, o.ceiling_monthly_budget_nano_usd)
       or p.total_budget_nano_usd > coalesce(o.total_budget_nano_usd, o.ceiling_total_budget_nano_usd)
     )
@@ -47,6 +49,7 @@ begin
       p.organization_id <> checked_id
       or p.archived_at is not null
       or k.daily_budget_nano_usd > p.daily_budget_nano_usd
+      or k.weekly_budget_nano_usd > p.weekly_budget_nano_usd
       or k.monthly_budget_nano_usd > p.monthly_budget_nano_usd
       or k.total_budget_nano_usd > p.total_budget_nano_usd
     )
@@ -58,18 +61,20 @@ end $$;
 
 create or replace trigger check_key_limits
 after update of
-  requests_per_minute, tokens_per_minute, daily_budget_nano_usd, monthly_budget_nano_usd, total_budget_nano_usd,
-  concurrency, ceiling_requests_per_minute, ceiling_tokens_per_minute, ceiling_daily_budget_nano_usd,
-  ceiling_monthly_budget_nano_usd, ceiling_total_budget_nano_usd, ceiling_concurrency
+  requests_per_minute, tokens_per_minute, daily_budget_nano_usd, weekly_budget_nano_usd, monthly_budget_nano_usd,
+  total_budget_nano_usd, concurrency, ceiling_requests_per_minute, ceiling_tokens_per_minute,
+  ceiling_daily_budget_nano_usd, ceiling_weekly_budget_nano_usd, ceiling_monthly_budget_nano_usd,
+  ceiling_total_budget_nano_usd, ceiling_concurrency
 on organizations for each row execute function check_key_limits();
 
 create or replace trigger check_key_limits
 after insert or update of
-  organization_id, daily_budget_nano_usd, monthly_budget_nano_usd, total_budget_nano_usd, archived_at
+  organization_id, daily_budget_nano_usd, weekly_budget_nano_usd, monthly_budget_nano_usd, total_budget_nano_usd,
+  archived_at
 on projects for each row execute function check_key_limits();
 
 create or replace trigger check_key_limits
 after insert or update of
-  organization_id, requests_per_minute, tokens_per_minute, daily_budget_nano_usd, monthly_budget_nano_usd,
-  total_budget_nano_usd, concurrency, revoked_at, project_id
+  organization_id, requests_per_minute, tokens_per_minute, daily_budget_nano_usd, weekly_budget_nano_usd,
+  monthly_budget_nano_usd, total_budget_nano_usd, concurrency, revoked_at, project_id
 on api_keys for each row when (new.revoked_at is null) execute function check_key_limits();

@@ -109,6 +109,9 @@ create table open_holds (
   run_id             text collate "C",
   -- The project of the key when the request was admitted.
   project_id         text collate "C",
+  -- The UTC hour of admission, and the owners with budgets of rolling windows, which it counts against; null without.
+  window_hour        timestamp,
+  window_owners      text[],
   constraint open_holds_amounts_are_not_negative check (amount_nano_usd >= 0)
   -- Rows are short-lived: frequent vacuuming without a cost delay keeps the table as small as the open holds.
 ) with (
@@ -137,6 +140,8 @@ create table closed_holds (
   run_id             text collate "C",
   -- The project of the key when the request was admitted.
   project_id         text collate "C",
+  window_hour        timestamp,
+  window_owners      text[],
   closed_unix_ms     bigint not null,
   cost_nano_usd      bigint,
   charged_nano_usd   bigint,
@@ -181,8 +186,8 @@ select
 from closed_holds;
 
 -- What an organization and each of its keys and projects have spent and hold: one
--- row per UTC day of admission, and for a key or project one row for all days. A month
--- is the sum of its days; all days of an organization are in its account.
+-- row per UTC day of admission, and for a key or project one row for all days. A week or
+-- month is the sum of its days; all days of an organization are in its account.
 create table budget_accounts (
   organization_id text collate "C" not null,
   -- A key or a project; empty for the organization as a whole.
@@ -195,6 +200,23 @@ create table budget_accounts (
   constraint budget_accounts_are_never_negative check (least(spent_nano_usd, held_nano_usd) >= 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
+-- What an owner of a budget of a rolling window has spent, by UTC hour of admission, and what it holds. Only holds that
+-- were placed while such a budget applied have rows.
+create table budget_hours (
+  organization_id text collate "C" not null,
+  -- A key or a project; empty for the organization as a whole.
+  owner_id        text collate "C" not null,
+  -- 'infinity' for what is held, which counts in every window.
+  hour            timestamp not null,
+  spent_nano_usd  bigint not null default 0,
+  held_nano_usd   bigint not null default 0,
+  primary key (organization_id, owner_id, hour),
+  constraint budget_hours_are_never_negative check (least(spent_nano_usd, held_nano_usd) >= 0)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
+-- For the deletion of hours that no window reaches.
+create index budget_hours_by_hour on budget_hours (hour);
+
 -- The most that an owner may spend in a period.
 create type budget as (
   organization_id text collate "C",
@@ -204,7 +226,9 @@ create type budget as (
   owner_id        text collate "C",
   -- As in budget_periods.
   period          text collate "C",
-  amount_nano_usd bigint
+  amount_nano_usd bigint,
+  -- The length of a rolling window.
+  hours           integer
 );
 
 -- Why the hold or extension at a position of its batch is refused, and the amounts that the refusal is based on.
@@ -216,7 +240,10 @@ create type hold_decision as (
   budget_period      text,
   budget_nano_usd    bigint,
   used_nano_usd      bigint,
-  held_nano_usd      bigint
+  held_nano_usd      bigint,
+  -- Of a rolling window: its length, and when enough has left it if nothing else is spent; null if that is never.
+  budget_hours       integer,
+  frees_unix_ms      bigint
 );
 
 -- Runs: requests of an organization that share a budget of their own. A run is
@@ -320,9 +347,9 @@ create table budget_alerts (
   organization_id text collate "C" not null,
   -- A key or a project; empty for the organization.
   owner_id        text collate "C" not null,
-  -- day, month or total.
+  -- day, week, month or total.
   period          text collate "C" not null,
-  -- The UTC day or month; empty for the total.
+  -- The UTC day, the Monday of the week, or the month; empty for the total.
   period_start    text collate "C" not null,
   budget_nano_usd bigint not null,
   share_percent   integer not null,

@@ -11,6 +11,7 @@ import closeIdempotencyClaims from './functions/close_idempotency_claims.sql';
 import compareWithPostings from './functions/compare_with_postings.sql';
 import correctCredit from './functions/correct_credit.sql';
 import deleteExpiredIdempotencyClaims from './functions/delete_expired_idempotency_claims.sql';
+import deleteOldBudgetHours from './functions/delete_old_budget_hours.sql';
 import deleteOldRuns from './functions/delete_old_runs.sql';
 import extendHolds from './functions/extend_holds.sql';
 import firstExceededBudget from './functions/first_exceeded_budget.sql';
@@ -25,6 +26,7 @@ import reconcileAccounts from './functions/reconcile_accounts.sql';
 import releaseIdempotencyClaims from './functions/release_idempotency_claims.sql';
 import renewIdempotencyClaims from './functions/renew_idempotency_claims.sql';
 import settleOpenHolds from './functions/settle_open_holds.sql';
+import settleWindows from './functions/settle_windows.sql';
 import smallestIdAt from './functions/smallest_id_at.sql';
 import voidHolds from './functions/void_holds.sql';
 import voidOverdueHolds from './functions/void_overdue_holds.sql';
@@ -48,6 +50,7 @@ export const billingLedgerSchema: DatabaseSchema = {
     compare_with_postings: compareWithPostings,
     correct_credit: correctCredit,
     delete_expired_idempotency_claims: deleteExpiredIdempotencyClaims,
+    delete_old_budget_hours: deleteOldBudgetHours,
     delete_old_runs: deleteOldRuns,
     extend_holds: extendHolds,
     first_exceeded_budget: firstExceededBudget,
@@ -62,6 +65,7 @@ export const billingLedgerSchema: DatabaseSchema = {
     release_idempotency_claims: releaseIdempotencyClaims,
     renew_idempotency_claims: renewIdempotencyClaims,
     settle_open_holds: settleOpenHolds,
+    settle_windows: settleWindows,
     smallest_id_at: smallestIdAt,
     void_holds: voidHolds,
     void_overdue_holds: voidOverdueHolds,

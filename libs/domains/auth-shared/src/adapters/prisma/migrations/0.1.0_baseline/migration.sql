@@ -8,8 +8,11 @@ CREATE TABLE "organizations" (
   "requests_per_minute" INTEGER,
   "tokens_per_minute" INTEGER,
   "daily_budget_nano_usd" BIGINT,
+  "weekly_budget_nano_usd" BIGINT,
   "monthly_budget_nano_usd" BIGINT,
   "total_budget_nano_usd" BIGINT,
+  -- Budgets of rolling windows: hours and amount_nano_usd of each.
+  "window_budgets" JSONB NOT NULL DEFAULT '[]',
   "concurrency" INTEGER,
   "max_output_tokens" INTEGER,
   "multiple_completions" BOOLEAN NOT NULL,
@@ -17,6 +20,7 @@ CREATE TABLE "organizations" (
   "ceiling_requests_per_minute" INTEGER,
   "ceiling_tokens_per_minute" INTEGER,
   "ceiling_daily_budget_nano_usd" BIGINT,
+  "ceiling_weekly_budget_nano_usd" BIGINT,
   "ceiling_monthly_budget_nano_usd" BIGINT,
   "ceiling_total_budget_nano_usd" BIGINT,
   "ceiling_concurrency" INTEGER,
@@ -36,6 +40,7 @@ CREATE TABLE "organizations" (
     "requests_per_minute" <= "ceiling_requests_per_minute"
     AND "tokens_per_minute" <= "ceiling_tokens_per_minute"
     AND "daily_budget_nano_usd" <= "ceiling_daily_budget_nano_usd"
+    AND "weekly_budget_nano_usd" <= "ceiling_weekly_budget_nano_usd"
     AND "monthly_budget_nano_usd" <= "ceiling_monthly_budget_nano_usd"
     AND "total_budget_nano_usd" <= "ceiling_total_budget_nano_usd"
     AND "concurrency" <= "ceiling_concurrency"
@@ -66,8 +71,11 @@ CREATE TABLE "projects" (
   "organization_id" TEXT NOT NULL REFERENCES "organizations" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
   "name" TEXT NOT NULL,
   "daily_budget_nano_usd" BIGINT,
+  "weekly_budget_nano_usd" BIGINT,
   "monthly_budget_nano_usd" BIGINT,
   "total_budget_nano_usd" BIGINT,
+  -- Budgets of rolling windows: hours and amount_nano_usd of each.
+  "window_budgets" JSONB NOT NULL DEFAULT '[]',
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   "archived_at" TIMESTAMPTZ(3),
   "version" INTEGER NOT NULL DEFAULT 1
@@ -91,8 +99,11 @@ CREATE TABLE "api_keys" (
   "requests_per_minute" INTEGER,
   "tokens_per_minute" INTEGER,
   "daily_budget_nano_usd" BIGINT,
+  "weekly_budget_nano_usd" BIGINT,
   "monthly_budget_nano_usd" BIGINT,
   "total_budget_nano_usd" BIGINT,
+  -- Budgets of rolling windows: hours and amount_nano_usd of each.
+  "window_budgets" JSONB NOT NULL DEFAULT '[]',
   "concurrency" INTEGER,
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   "revoked_at" TIMESTAMPTZ(3),

@@ -1,8 +1,8 @@
--- What an owner has spent and holds in the period of a day, the part that it holds, and the budget that it has fixed. The
--- total of an organization is its account. A run has no periods, and its first hold fixes its budget. A plain query,
--- which is planned as a part of its caller.
+-- What an owner has spent and holds in the period of a day, or in a window of hours up to an hour; the part that it
+-- holds; and the budget that it has fixed. The total of an organization is its account. A run has no periods, and its
+-- first hold fixes its budget. A plain query, which is planned as a part of its caller.
 create or replace function budget_use(
-  p_organization_id text, p_scope text, p_owner_id text, p_period text, p_day date
+  p_organization_id text, p_scope text, p_owner_id text, p_period text, p_hours integer, p_day date, p_hour timestamp
 ) returns table (rank integer, last_day date, used bigint, held bigint, fixed bigint)
 language sql stable
 as $$
@@ -17,6 +17,17 @@ as $$
         and organization_id = p_organization_id collate "C"
         and owner_id = p_owner_id collate "C"
         and day between days.first_day and days.last_day
+      union all
+      select spent_nano_usd, 0, null
+      from budget_hours
+      where p_period = 'window' and organization_id = p_organization_id collate "C" and owner_id = p_owner_id collate "C"
+        -- Later hours exist after the clock was set back.
+        and hour >= p_hour - make_interval(hours => p_hours - 1) and hour < 'infinity'
+      union all
+      select 0, held_nano_usd, null
+      from budget_hours
+      where p_period = 'window' and organization_id = p_organization_id collate "C" and owner_id = p_owner_id collate "C"
+        and hour = 'infinity'
       union all
       select charged_nano_usd, held_nano_usd, null
       from accounts

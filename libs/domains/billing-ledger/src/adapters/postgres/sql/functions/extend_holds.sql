@@ -1,8 +1,8 @@
 -- Raises open holds to larger amounts. Decides each individually, in the given
 -- order, like hold_credit: by the balance, the budget of the hold's run, and the given
--- budgets in the periods of the day of its admission. Returns a row for each that is
--- refused, which takes nothing. A hold of this amount or more stays as it is, so that a
--- call can be repeated; one that is not open is 'closed'.
+-- budgets in the periods of the day of its admission and in windows up to the current
+-- hour. Returns a row for each that is refused, which takes nothing. A hold of this amount
+-- or more stays as it is, so that a call can be repeated; one that is not open is 'closed'.
 create or replace function extend_holds(
   p_hold_ids text[],
   p_organization_ids text[],
@@ -17,10 +17,12 @@ declare
   hold open_holds;
   extra bigint;
   now_ms bigint;
+  this_hour timestamp;
   decision hold_decision;
 begin
   perform lock_accounts(p_organization_ids);
   now_ms := now_unix_ms();
+  this_hour := date_trunc('hour', to_timestamp(now_ms / 1000.0) at time zone 'UTC');
 
   -- Each item reads what the items before it wrote.
   for wanted in
@@ -39,7 +41,7 @@ begin
     elsif extra > 0 then
       select * into decision
       from hold_refusal(
-        hold.organization_id, hold.key_id, hold.project_id, hold.run_id, null, p_budgets, extra, hold.day
+        hold.organization_id, hold.key_id, hold.project_id, hold.run_id, null, p_budgets, extra, hold.day, this_hour
       );
     end if;
     if decision.outcome is not null then
@@ -58,6 +60,10 @@ begin
     where total.organization_id = hold.organization_id
       and total.owner_id = account_of.owner_id collate "C"
       and total.day = account_of.day;
+    update budget_hours total
+    set held_nano_usd = total.held_nano_usd + extra
+    where total.organization_id = hold.organization_id and total.owner_id = any (hold.window_owners)
+      and total.hour = 'infinity';
     update runs run
     set held_nano_usd = run.held_nano_usd + extra
     where run.organization_id = hold.organization_id and run.run_id = hold.run_id;

@@ -17,12 +17,14 @@ create or replace function place_covered_holds(
   p_created_unix_ms bigint[],
   p_lifetimes_ms bigint[],
   p_idempotency_scopes text[],
+  p_windows budget[],
   p_now_unix_ms bigint
 ) returns integer[]
 language plpgsql
 as $$
 declare
   today constant date := (to_timestamp(p_now_unix_ms / 1000.0) at time zone 'UTC')::date;
+  this_hour constant timestamp := date_trunc('hour', to_timestamp(p_now_unix_ms / 1000.0) at time zone 'UTC');
   placed_positions integer[];
 begin
   with wanted as materialized (
@@ -38,7 +40,12 @@ begin
       p_run_budgets[i] as run_budget,
       p_created_unix_ms[i] as created_unix_ms,
       p_lifetimes_ms[i] as lifetime_ms,
-      p_idempotency_scopes[i] as idempotency_scope
+      p_idempotency_scopes[i] as idempotency_scope,
+      case when cardinality(p_windows) > 0 then (
+        select array_agg(distinct owner_id)
+        from unnest(p_windows)
+        where organization_id = p_organization_ids[i] and owner_id in ('', p_key_ids[i], p_project_ids[i])
+      ) end as window_owners
     from generate_series(p_first, p_last) as i
     where p_organization_ids[i] <> all (p_left_out_organization_ids)
   ),
@@ -63,11 +70,13 @@ begin
   new_holds as (
     insert into open_holds (
       hold_id, organization_id, key_id, amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, project_id
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, project_id,
+      window_hour, window_owners
     )
     select
       hold_id, organization_id, key_id, amount, prices,
-      today, created_unix_ms, p_now_unix_ms + lifetime_ms, idempotency_scope, run_id, project_id
+      today, created_unix_ms, p_now_unix_ms + lifetime_ms, idempotency_scope, run_id, project_id,
+      case when window_owners is not null then this_hour end, window_owners
     from placed
   ),
   new_postings as (
@@ -103,6 +112,18 @@ begin
       held_nano_usd = run.held_nano_usd + excluded.held_nano_usd, last_held_unix_ms = excluded.last_held_unix_ms
   )
   select array_agg(position) into placed_positions from placed;
+
+  -- In a statement of its own, so that holds without a window do not pay for it.
+  if cardinality(p_windows) > 0 then
+    insert into budget_hours as total (organization_id, owner_id, hour, held_nano_usd)
+    select hold.organization_id, owner_id, 'infinity', sum(hold.amount_nano_usd)::bigint
+    from unnest(placed_positions) as i
+    join open_holds hold on hold.hold_id = p_hold_ids[i] collate "C"
+    cross join unnest(hold.window_owners) as owner_id
+    group by hold.organization_id, owner_id
+    on conflict (organization_id, owner_id, hour)
+      do update set held_nano_usd = total.held_nano_usd + excluded.held_nano_usd;
+  end if;
 
   -- Checked after the insert, so that a concurrently committed closing is visible.
   perform

@@ -16,6 +16,7 @@ as $$
 #variable_conflict use_column
 declare
   settled_count integer;
+  has_windows boolean;
 begin
   perform lock_accounts(p_organization_ids);
 
@@ -40,11 +41,12 @@ begin
   closed as (
     insert into closed_holds (
       hold_id, organization_id, key_id, project_id, state, amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, run_id, closed_unix_ms, cost_nano_usd, charged_nano_usd
+      day, created_unix_ms, deadline_unix_ms, run_id, window_hour, window_owners,
+      closed_unix_ms, cost_nano_usd, charged_nano_usd
     )
     select
       hold_id, organization_id, key_id, project_id, 'settled', amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, run_id, p_now_unix_ms, cost, cost
+      day, created_unix_ms, deadline_unix_ms, run_id, window_hour, window_owners, p_now_unix_ms, cost, cost
     from opened
   ),
   new_postings as (
@@ -103,7 +105,7 @@ begin
     ) batch
     where account.organization_id = batch.organization_id
   )
-  select count(*) from opened into settled_count;
+  select count(*), bool_or(window_owners is not null) from opened into settled_count, has_windows;
 
   if settled_count <> cardinality(p_generation_ids) then
     raise exception using
@@ -112,6 +114,9 @@ begin
         '%s of %s generations have no matching open hold; the batch takes the slow path',
         cardinality(p_generation_ids) - settled_count, cardinality(p_generation_ids)
       );
+  end if;
+  if has_windows then
+    perform settle_windows(p_generation_ids, null, p_costs);
   end if;
 end
 $$;
