@@ -450,13 +450,7 @@ const CASES: Readonly<Record<string, Case>> = {
   [endpointName(endpoints.projects.create)]: async () => ({ call: project }),
   [endpointName(endpoints.projects.update)]: async () => {
     const params = { ...inOrganization().params, project_id: await project() };
-    const budgets = {
-      daily_budget_usd: null,
-      weekly_budget_usd: null,
-      monthly_budget_usd: null,
-      total_budget_usd: null,
-    };
-    const change = { params, body: { name: 'Renamed', ...budgets } };
+    const change = { params, body: { name: 'Renamed', daily_budget_usd: null, weekly_budget_usd: null } };
     return { call: () => authEndpoints().call(endpoints.projects.update, change) };
   },
   [endpointName(endpoints.projects.archive)]: async () => {

@@ -1,4 +1,5 @@
-import { applyToModel, type ModelState, type Setting } from './ledger-model';
+import { applyToModel, type Setting } from './ledger-model';
+import type { ModelState } from './model-state';
 import type { Operation } from './history';
 
 /** A call and its result. */

@@ -1,7 +1,7 @@
 import { auditLedger } from '@gateway/ledger-audit';
 import { statesAfter } from './explain-outcomes';
 import type { History, Step } from './history';
-import { EMPTY_MODEL, NO_ACCOUNT, type Account, type ModelState } from './ledger-model';
+import { EMPTY_MODEL, NO_ACCOUNT, type Account, type ModelState } from './model-state';
 import type { Observed, SimulatedLedger } from './simulated-ledger';
 
 /** The failure of a history. */

@@ -19,7 +19,8 @@ import {
   type Operation,
   type WindowBudget,
 } from './history';
-import { OTHER_ORGANIZATION, type Account, type ModelState } from './ledger-model';
+import { OTHER_ORGANIZATION } from './ledger-model';
+import type { Account, ModelState } from './model-state';
 import type { CompletedCall } from './explain-outcomes';
 
 /** Truncates the tables once per this many histories; deleting is faster. */

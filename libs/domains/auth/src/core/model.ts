@@ -26,7 +26,7 @@ export interface KeyLimits {
   readonly monthlyBudgetNanoUsd?: NanoUsd;
   /** The budget of all time. */
   readonly totalBudgetNanoUsd?: NanoUsd;
-  /** Of different lengths; not empty. */
+  /** Their lengths differ; not empty. */
   readonly windowBudgets?: readonly WindowBudget[];
   readonly concurrency?: number;
 }

@@ -55,7 +55,7 @@ export type HoldOutcome =
       readonly usedNanoUsd: NanoUsd;
       /** The part of it that open holds reserve. */
       readonly heldNanoUsd: NanoUsd;
-      /** Of a rolling window: its length, and when enough of it has left the window, unless more is spent. */
+      /** The length of a rolling window, and when enough has left it, unless more is spent. */
       readonly hours?: number;
       readonly freesUnixMs?: UnixMs;
     }

@@ -85,7 +85,7 @@ export function unknownRun(): Refusal {
 export interface ExceededBudget {
   readonly scope: BudgetScope;
   readonly period: BudgetPeriod;
-  /** Of a rolling window: its length, and when enough of it has left the window, unless more is spent. */
+  /** The length of a rolling window, and when enough has left it, unless more is spent. */
   readonly hours?: number;
   readonly freesAt?: UnixMs;
   readonly limit: NanoUsd;

@@ -241,7 +241,7 @@ create type hold_decision as (
   budget_nano_usd    bigint,
   used_nano_usd      bigint,
   held_nano_usd      bigint,
-  -- Of a rolling window: its length, and when enough has left it if nothing else is spent; null if that is never.
+  -- The length of a rolling window, and when enough has left it if nothing else is spent; null if that is never.
   budget_hours       integer,
   frees_unix_ms      bigint
 );
