@@ -4,12 +4,13 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { startClusterForTests } from './lib/cluster-for-tests.mjs';
+import jestConfig from '../../jest.config.mjs';
 import { contractBaseline } from './lib/contract-baseline.mjs';
 import { createInitialState } from './lib/initial-state.mjs';
 import { build, CLUSTER_PROJECTS, nxCommand } from './lib/nx.mjs';
 import { breakingChanges } from './lib/openapi-breaking.mjs';
 import { capture, exitOnFailure, root, runVisibly } from './lib/run.mjs';
+import { startSharedGateway } from './lib/shared-gateway-for-tests.mjs';
 import { makeTestFolder } from './lib/test-folder.mjs';
 
 /** Targets of the project `workspace`. */
@@ -68,9 +69,10 @@ try {
   if (jestArguments.length > 0) {
     await runJest(jestArguments);
   } else {
-    process.env.GATEWAY_TEST_INITIAL_STATE = await createInitialState();
+    const initialState = await createInitialState();
+    process.env.GATEWAY_TEST_INITIAL_STATE = initialState;
     // The tests wait for part of the time, which is enough for the checks.
-    const [checks] = await Promise.all([runChecks(), testEmbedded()]);
+    const [checks] = await Promise.all([runChecks(), testEmbedded(initialState)]);
     say(checks);
     // The cluster suites mostly wait: the quick tests use the processor time that they leave.
     const [hasCluster] = await Promise.all([testCluster(), testOtherNodes()]);
@@ -126,10 +128,19 @@ function say(text) {
   process.stdout.write(`${text}\n`);
 }
 
-function testEmbedded() {
-  return runJest(
-    ['/node_modules/', ...OWN_CLUSTER_SUITES].flatMap((each) => ['--testPathIgnorePatterns', each]),
-  );
+/** Each of jest's workers has a gateway that its suites share. */
+async function testEmbedded(initialState) {
+  const gateways = [];
+  try {
+    for (let worker = 0; worker < jestConfig.maxWorkers; worker += 1)
+      gateways.push(await startSharedGateway('gateway', { initialState }));
+    await runJest(
+      ['/node_modules/', ...OWN_CLUSTER_SUITES].flatMap((each) => ['--testPathIgnorePatterns', each]),
+      { GATEWAY_TEST_SHARED: JSON.stringify(gateways.map(({ description }) => description)) },
+    );
+  } finally {
+    for (const gateway of gateways) await gateway.stop();
+  }
 }
 
 /** Repeats the end-to-end tests with every service in its own process. @returns whether this machine can */
@@ -140,13 +151,12 @@ async function testCluster() {
     totals.skipped += 1;
     return false;
   }
-  const cluster = await startClusterForTests({
-    withPooler: isOnPath('pgbouncer') || process.env.CI === 'true',
-  });
+  const hasPooler = isOnPath('pgbouncer') || process.env.CI === 'true';
+  const cluster = await startSharedGateway('cluster', { options: hasPooler ? ['--pooler'] : [] });
   try {
     await runJest(
       CLUSTER_SUITES,
-      { GATEWAY_TEST_DEPLOYMENT: 'cluster', GATEWAY_TEST_CLUSTER: cluster.description },
+      { GATEWAY_TEST_DEPLOYMENT: 'cluster', GATEWAY_TEST_SHARED: JSON.stringify([cluster.description]) },
       'cluster',
     );
   } finally {

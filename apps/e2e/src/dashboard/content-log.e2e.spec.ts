@@ -2,7 +2,7 @@ import { eventually } from '@gateway/test-support';
 import { browserTests, type Browser, type Page } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
 import { PASSWORD, personWith, type Role } from '../testing/people';
-import { startTestEnv, type TestEnv } from '../testing/test-env';
+import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
@@ -11,7 +11,7 @@ const browsers = browserTests();
 const MARKER = 'the quick quokka';
 
 describe('the content log in the dashboard, in a real browser', () => {
-  let testEnv: TestEnv;
+  let testEnv: SharedTestEnv;
   let browser: Browser;
 
   afterAll(async () => {
@@ -21,7 +21,7 @@ describe('the content log in the dashboard, in a real browser', () => {
 
   async function pageOf(organizationId: string, role: Role): Promise<Page> {
     const { dashboardUrl } = testEnv.gateway;
-    const email = `${role}@example.com`;
+    const email = `${role}@content-log.example`;
     await personWith(testEnv.admin, dashboardUrl, { organizationId, email, role });
     const context = await browser.newContext();
     await takeSession(context, dashboardUrl, email, PASSWORD);
@@ -29,7 +29,7 @@ describe('the content log in the dashboard, in a real browser', () => {
   }
 
   browsers.it('an owner turns it on, reads a prompt and response, erases it, and turns it off', async () => {
-    testEnv = await startTestEnv();
+    testEnv = await joinTestEnv();
     browser = await browsers.launch();
     const { dashboardUrl } = testEnv.gateway;
     const { organizationId, apiKey } = await testEnv.tenant();

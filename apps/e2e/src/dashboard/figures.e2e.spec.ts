@@ -7,7 +7,7 @@ import {
 } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
-import { startTestEnv, type TestEnv } from '../testing/test-env';
+import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
@@ -16,7 +16,7 @@ const PHONE = { width: 375, height: 812 };
 const DESKTOP = { width: 1_440, height: 900 };
 
 describe('charts, figures and long lists of the dashboard, in a real browser', () => {
-  let testEnv: TestEnv;
+  let testEnv: SharedTestEnv;
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
@@ -24,7 +24,7 @@ describe('charts, figures and long lists of the dashboard, in a real browser', (
 
   const startOnce = async () => {
     if (testEnv) return;
-    testEnv = await startTestEnv();
+    testEnv = await joinTestEnv();
     browser = await browsers.launch();
     context = await browser.newContext({ viewport: DESKTOP });
     const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;

@@ -1,14 +1,14 @@
 import { browserTests, type Browser, type Page } from '../testing/chromium';
 import { createKeyByPage, takeSession } from '../testing/dashboard-page';
 import { PASSWORD, personWith, type Role } from '../testing/people';
-import { startTestEnv, type TestEnv } from '../testing/test-env';
+import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
 const browsers = browserTests();
 
 describe('owners of keys in the dashboard, in a real browser', () => {
-  let testEnv: TestEnv;
+  let testEnv: SharedTestEnv;
   let browser: Browser;
 
   afterAll(async () => {
@@ -25,7 +25,7 @@ describe('owners of keys in the dashboard, in a real browser', () => {
   }
 
   browsers.it('an admin finds the key of a developer who left, and transfers it to another', async () => {
-    testEnv = await startTestEnv();
+    testEnv = await joinTestEnv();
     browser = await browsers.launch();
     const { dashboardUrl } = testEnv.gateway;
     const { organizationId } = await testEnv.tenant();
@@ -38,7 +38,7 @@ describe('owners of keys in the dashboard, in a real browser', () => {
     await staying.getByText('leaving@example.com').waitFor();
     expect(await staying.getByRole('button', { name: 'Edit' }).count()).toBe(0);
 
-    const admin = await pageOf(organizationId, 'admin@example.com', 'admin');
+    const admin = await pageOf(organizationId, 'admin@key-owners.example', 'admin');
     await admin.goto(`${dashboardUrl}/o/${organizationId}/members`);
     await admin.getByRole('button', { name: 'Actions for leaving@example.com' }).click();
     await admin.getByRole('menuitem', { name: 'Remove member' }).click();

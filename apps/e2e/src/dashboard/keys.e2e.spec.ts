@@ -1,20 +1,20 @@
 import { APIError } from 'openai';
 import { browserTests, collectPageErrors, type Browser, type Page } from '../testing/chromium';
 import { createKeyByPage, signInByPage, storageOf, takeSession } from '../testing/dashboard-page';
-import { startTestEnv, type TestEnv } from '../testing/test-env';
+import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
 const browsers = browserTests();
 
 describe('keys in the dashboard, in a real browser', () => {
-  let testEnv: TestEnv;
+  let testEnv: SharedTestEnv;
   let browser: Browser;
   let page: Page;
 
   const startOnce = async () => {
     if (testEnv) return;
-    testEnv = await startTestEnv();
+    testEnv = await joinTestEnv();
     browser = await browsers.launch();
     page = await browser.newPage();
     const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;

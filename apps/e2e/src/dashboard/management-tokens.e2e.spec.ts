@@ -1,14 +1,14 @@
 import { browserTests, type Browser, type Page } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
 import { PASSWORD, personWith } from '../testing/people';
-import { startTestEnv, type TestEnv } from '../testing/test-env';
+import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
 const browsers = browserTests();
 
 describe('management tokens in the dashboard, in a real browser', () => {
-  let testEnv: TestEnv;
+  let testEnv: SharedTestEnv;
   let browser: Browser;
 
   afterAll(async () => {
@@ -42,11 +42,11 @@ describe('management tokens in the dashboard, in a real browser', () => {
     });
 
   browsers.it('an admin creates one, a script uses it, and it ends when it is revoked', async () => {
-    testEnv = await startTestEnv();
+    testEnv = await joinTestEnv();
     browser = await browsers.launch();
     const { dashboardUrl } = testEnv.gateway;
     const { organizationId } = await testEnv.tenant();
-    const email = 'admin@example.com';
+    const email = 'admin@management-tokens.example';
     await personWith(testEnv.admin, dashboardUrl, { organizationId, email, role: 'admin' });
     const page = await pageFor(email, PASSWORD);
     const organization = `/api/organizations/${organizationId}`;

@@ -2,7 +2,7 @@ import { Secret, TOTP } from 'otpauth';
 import { browserTests, type Browser, type BrowserContext, type Page } from '../testing/chromium';
 import { signInByPage } from '../testing/dashboard-page';
 import { inviteTo, PASSWORD, personWith } from '../testing/people';
-import { startTestEnv, type TestEnv } from '../testing/test-env';
+import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
@@ -12,13 +12,13 @@ const browsers = browserTests();
 const STEP_MS = 30_000;
 
 describe('people in the dashboard, in a real browser', () => {
-  let testEnv: TestEnv;
+  let testEnv: SharedTestEnv;
   let browser: Browser;
   const contexts: BrowserContext[] = [];
 
   const startOnce = async () => {
     if (testEnv) return;
-    testEnv = await startTestEnv();
+    testEnv = await joinTestEnv();
     browser = await browsers.launch();
   };
   /** A page with its own cookies. */

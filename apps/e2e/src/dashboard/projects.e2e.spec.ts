@@ -2,14 +2,14 @@ import { browserTests, type Browser, type Page } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
 import { PASSWORD, personWith } from '../testing/people';
-import { startTestEnv, type TestEnv } from '../testing/test-env';
+import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
 const browsers = browserTests();
 
 describe('projects in the dashboard, in a real browser', () => {
-  let testEnv: TestEnv;
+  let testEnv: SharedTestEnv;
   let browser: Browser;
   let organizationId: string;
   let page: Page;
@@ -17,12 +17,12 @@ describe('projects in the dashboard, in a real browser', () => {
 
   const startOnce = async () => {
     if (testEnv) return;
-    testEnv = await startTestEnv();
+    testEnv = await joinTestEnv();
     browser = await browsers.launch();
     const { dashboardUrl } = testEnv.gateway;
     ({ organizationId } = await testEnv.tenant());
     inOrganization = (path) => `${dashboardUrl}/o/${organizationId}${path}`;
-    const email = 'admin@example.com';
+    const email = 'admin@projects.example';
     await personWith(testEnv.admin, dashboardUrl, { organizationId, email, role: 'admin' });
     const context = await browser.newContext();
     await takeSession(context, dashboardUrl, email, PASSWORD);

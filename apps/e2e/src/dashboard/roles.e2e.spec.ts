@@ -2,7 +2,7 @@ import { NO_LIMITS } from '@gateway/test-support';
 import { browserTests, type Browser, type Page } from '../testing/chromium';
 import { followPath, openPage, takeSession } from '../testing/dashboard-page';
 import { PASSWORD, personWith } from '../testing/people';
-import { startTestEnv, type TestEnv } from '../testing/test-env';
+import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
 
@@ -174,7 +174,7 @@ const REQUESTS: readonly {
 const mayBy = (role: Role, least: Role) => AT_LEAST[least].includes(role);
 
 describe('permissions of each role', () => {
-  let testEnv: TestEnv;
+  let testEnv: SharedTestEnv;
   let browser: Browser;
   let organizationId: string;
   let keyId: string;
@@ -185,7 +185,7 @@ describe('permissions of each role', () => {
 
   const startOnce = async () => {
     if (testEnv) return;
-    testEnv = await startTestEnv();
+    testEnv = await joinTestEnv();
     browser = await browsers.launch();
     ({ organizationId, keyId } = await testEnv.tenant());
     const created = await testEnv.admin.call<{ project: { id: string } }>(

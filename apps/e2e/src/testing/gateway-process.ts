@@ -1,5 +1,6 @@
 export {
-  sharedCluster,
+  isClusterDeployment,
+  sharedGateway,
   startGateway,
   type GatewayProcess,
   type RunningGateway,

@@ -2,7 +2,8 @@ import { startModelEmulator, type ModelEmulator } from '@gateway/model-emulator'
 import OpenAI from 'openai';
 import { createTenant, signIn, type AdminClient, type Tenant } from '@gateway/test-support';
 import {
-  sharedCluster,
+  isClusterDeployment,
+  sharedGateway,
   startGateway,
   type GatewayProcess,
   type RunningGateway,
@@ -29,13 +30,14 @@ export interface TestEnv extends SharedTestEnv {
 }
 
 /**
- * For suites that need no settings of their own and do not touch data of others. Starting a cluster takes longer than
- * most suites, so they share one if there is one. Each suite has its own organizations, keys and money.
+ * For suites that do not touch data of others: each has its own organizations, keys and money. Starting a cluster takes
+ * longer than most suites, and starting a gateway as long as many, so they share the one that `npm test` has started.
  *
- * @param options of an environment that is not shared.
+ * @param options of an environment that is not shared; only a cluster is shared by suites with options.
  */
 export async function joinTestEnv(options: StartOptions = {}): Promise<SharedTestEnv> {
-  const shared = sharedCluster();
+  const isShared = isClusterDeployment() || Object.keys(options).length === 0;
+  const shared = isShared ? sharedGateway() : undefined;
   if (shared === undefined) return startTestEnv(options);
   const { gateway } = shared;
   const admin = await signIn(gateway.dashboardUrl, gateway.adminEmail, gateway.adminPassword);

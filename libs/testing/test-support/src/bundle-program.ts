@@ -21,7 +21,6 @@ export function bundleProgram(entry: string): string {
     platform: 'node',
     target: 'node20',
     format: 'cjs',
-    packages: 'external',
     tsconfig: 'tsconfig.base.json',
     logLevel: 'silent',
   });

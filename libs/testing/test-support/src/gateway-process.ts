@@ -51,22 +51,32 @@ export interface StartOptions {
  */
 export const isClusterDeployment = (): boolean => process.env['GATEWAY_TEST_DEPLOYMENT'] === 'cluster';
 
-/** The cluster that suites without settings of their own share. */
-interface SharedCluster {
+/** The gateway that suites without settings of their own share. */
+interface SharedGateway {
   readonly gateway: RunningGateway;
   readonly emulatorUrl: string;
 }
 
-/** @returns undefined if each suite starts its own deployment */
-export function sharedCluster(): SharedCluster | undefined {
-  const text = process.env['GATEWAY_TEST_CLUSTER'];
-  if (!isClusterDeployment() || !text) return undefined;
-  const { pid, stateDirectory, emulatorUrl } = JSON.parse(text) as {
+/**
+ * The cluster, or the gateway of this jest worker, that `npm test` has started. Suites of one worker run one after the
+ * other, so no other suite uses it meanwhile.
+ *
+ * @returns undefined if each suite starts its own
+ */
+export function sharedGateway(): SharedGateway | undefined {
+  const text = process.env['GATEWAY_TEST_SHARED'];
+  if (!text) return undefined;
+  const all = JSON.parse(text) as {
     pid: number;
     stateDirectory: string;
     emulatorUrl: string;
-  };
-  const adminUrls = readAdminUrls(stateDirectory) ?? [];
+    adminUrl: string;
+  }[];
+  const worker = Number(process.env['JEST_WORKER_ID'] ?? 1);
+  const own = all[(worker - 1) % all.length];
+  if (!own) return undefined;
+  const { pid, stateDirectory, emulatorUrl } = own;
+  const adminUrls = readAdminUrls(stateDirectory) ?? [own.adminUrl];
   return {
     gateway: { ...readDevFile(stateDirectory), adminUrl: adminUrls[0] ?? '', adminUrls, pid, stateDirectory },
     emulatorUrl,
