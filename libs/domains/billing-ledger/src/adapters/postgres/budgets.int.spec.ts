@@ -1,15 +1,7 @@
-import type { Budget, BudgetPeriod, BudgetScope, UnixMs } from '@gateway/base';
-import { auditLedger } from '@gateway/ledger-audit';
-import { createAuditEntry } from '@gateway/test-support';
+import type { Budget, BudgetPeriod, BudgetScope } from '@gateway/base';
 import type { HoldRequest } from '../../core/credit/hold';
-import {
-  budgetsOf,
-  createLedgerFixture,
-  makeHold,
-  usdNano,
-  type Amounts,
-  type LedgerFixture,
-} from '../../testing/ledger-fixture';
+import { budgetsOf, makeHold, type Amounts, type LedgerFixture } from '../../testing/ledger-fixture';
+import { withLedger } from '../../testing/ledger-of-tests';
 
 /** The order in which exceeded budgets are reported. */
 const IN_ORDER = [
@@ -36,26 +28,7 @@ const LIMITS: Partial<Record<BudgetScope, Amounts>> = {
 
 let fixture: LedgerFixture;
 let organizationId: string;
-let counter = 0;
-
-beforeAll(async () => {
-  fixture = await createLedgerFixture();
-});
-
-afterAll(() => fixture.close());
-
-beforeEach(async () => {
-  await fixture.clock.set(Date.UTC(2027, 3, 15, 12) as UnixMs);
-  organizationId = `org-${(counter += 1)}`;
-  await fixture.first.store.addCredit(
-    { creditId: `credit-${organizationId}`, organizationId, amountNanoUsd: usdNano(10_000), note: 'test' },
-    createAuditEntry(),
-  );
-});
-
-afterEach(async () => {
-  expect((await auditLedger(fixture.first.pool)).faults).toEqual([]);
-});
+withLedger((ledger) => ({ fixture, organizationId } = ledger));
 
 const hold = (name: string, amount: number, more: Partial<HoldRequest> = {}): HoldRequest => ({
   ...makeHold({ holdId: `${organizationId}-${name}`, organizationId, amount, at: fixture.clock.now() }),

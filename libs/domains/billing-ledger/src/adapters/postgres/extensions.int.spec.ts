@@ -1,40 +1,18 @@
-import { DAY_MS, type UnixMs } from '@gateway/base';
-import { auditLedger } from '@gateway/ledger-audit';
-import { createAuditEntry } from '@gateway/test-support';
+import { DAY_MS } from '@gateway/base';
 import type { HoldRequest } from '../../core/credit/hold';
 import {
   announce,
-  createLedgerFixture,
   makeFinished,
   makeHold,
-  usdNano,
   type Amounts,
   type HoldChanges,
   type LedgerFixture,
 } from '../../testing/ledger-fixture';
+import { withLedger } from '../../testing/ledger-of-tests';
 
 let fixture: LedgerFixture;
 let organizationId: string;
-let counter = 0;
-
-beforeAll(async () => {
-  fixture = await createLedgerFixture();
-});
-
-afterAll(() => fixture.close());
-
-beforeEach(async () => {
-  await fixture.clock.set(Date.UTC(2027, 3, 15, 12) as UnixMs);
-  organizationId = `org-${(counter += 1)}`;
-  await fixture.first.store.addCredit(
-    { creditId: `credit-${organizationId}`, organizationId, amountNanoUsd: usdNano(1_000), note: 'test' },
-    createAuditEntry(),
-  );
-});
-
-afterEach(async () => {
-  expect((await auditLedger(fixture.first.pool)).faults).toEqual([]);
-});
+withLedger((ledger) => ({ fixture, organizationId } = ledger), { credit: 1_000 });
 
 const idOf = (name: string) => `${organizationId}-${name}`;
 const hold = (name: string, amount: number, more: HoldChanges = {}) =>

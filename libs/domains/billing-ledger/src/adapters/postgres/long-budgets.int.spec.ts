@@ -1,18 +1,15 @@
 import { DAY_MS, type UnixMs } from '@gateway/base';
-import { auditLedger } from '@gateway/ledger-audit';
-import { createAuditEntry } from '@gateway/test-support';
 import type { HoldRequest } from '../../core/credit/hold';
 import {
   announce,
   budgetsOf,
-  createLedgerFixture,
   makeFinished,
   makeHold,
-  usdNano,
   type Amounts,
   type HoldChanges,
   type LedgerFixture,
 } from '../../testing/ledger-fixture';
+import { withLedger } from '../../testing/ledger-of-tests';
 
 /** The holds of an organization take the fast path if all are covered. A refused one in front forces the slow path. */
 const DECISIONS = ['on the fast path', 'on the slow path'] as const;
@@ -20,26 +17,8 @@ const OWNERS = ['organization', 'project', 'key'] as const;
 
 let fixture: LedgerFixture;
 let organizationId: string;
-let counter = 0;
-
-beforeAll(async () => {
-  fixture = await createLedgerFixture();
-});
-
-afterAll(() => fixture.close());
-
-beforeEach(async () => {
-  await fixture.clock.set(Date.UTC(2027, 3, 15, 12) as UnixMs);
-  organizationId = `org-${(counter += 1)}`;
-  await fixture.first.store.addCredit(
-    { creditId: `credit-${organizationId}`, organizationId, amountNanoUsd: usdNano(10_000), note: 'test' },
-    createAuditEntry(),
-  );
-});
-
-afterEach(async () => {
-  expect((await auditLedger(fixture.first.pool)).faults).toEqual([]);
-});
+let refusedHolds = 0;
+withLedger((ledger) => ({ fixture, organizationId } = ledger));
 
 const hold = (name: string, amount: number, more: HoldChanges = {}) =>
   makeHold({ holdId: `${organizationId}-${name}`, organizationId, amount, at: fixture.clock.now(), ...more });
@@ -60,7 +39,7 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
       });
       const { store } = fixture.first;
       if (decision === 'on the fast path') return store.holdCredit(budgeted);
-      const refused = hold(`refused-${(counter += 1)}`, 1e12);
+      const refused = hold(`refused-${(refusedHolds += 1)}`, 1e12);
       return (await store.holdCredit([refused, ...budgeted])).slice(1);
     }
     const kindsOf = async (budgets: Amounts, ...holds: readonly HoldRequest[]) =>

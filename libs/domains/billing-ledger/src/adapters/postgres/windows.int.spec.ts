@@ -1,42 +1,21 @@
 import { HOUR_MS, type UnixMs } from '@gateway/base';
-import { auditLedger } from '@gateway/ledger-audit';
-import { createAuditEntry } from '@gateway/test-support';
 import type { HoldRequest } from '../../core/credit/hold';
 import {
   announce,
   budgetsOf,
-  createLedgerFixture,
   makeFinished,
   makeHold,
-  usdNano,
   type LedgerFixture,
 } from '../../testing/ledger-fixture';
+import { withLedger } from '../../testing/ledger-of-tests';
 
 const DECISIONS = ['on the fast path', 'on the slow path'] as const;
 const OWNERS = ['organization', 'project', 'key'] as const;
 
 let fixture: LedgerFixture;
 let organizationId: string;
-let counter = 0;
-
-beforeAll(async () => {
-  fixture = await createLedgerFixture();
-});
-
-afterAll(() => fixture.close());
-
-beforeEach(async () => {
-  await fixture.clock.set(Date.UTC(2027, 3, 15, 12, 30) as UnixMs);
-  organizationId = `org-${(counter += 1)}`;
-  await fixture.first.store.addCredit(
-    { creditId: `credit-${organizationId}`, organizationId, amountNanoUsd: usdNano(10_000), note: 'test' },
-    createAuditEntry(),
-  );
-});
-
-afterEach(async () => {
-  expect((await auditLedger(fixture.first.pool)).faults).toEqual([]);
-});
+let refusedHolds = 0;
+withLedger((ledger) => ({ fixture, organizationId } = ledger), { at: Date.UTC(2027, 3, 15, 12, 30) });
 
 const idOf = (name: string) => `${organizationId}-${name}`;
 const hold = (name: string, amount: number) =>
@@ -57,7 +36,7 @@ async function place(
   const budgeted = holds.map((each) => ({ ...each, budgets: budgetsOf(each, { [owner]: { window } }) }));
   const { store } = fixture.first;
   if (decision === 'on the fast path') return store.holdCredit(budgeted);
-  const refused = hold(`refused-${(counter += 1)}`, 1e12);
+  const refused = hold(`refused-${(refusedHolds += 1)}`, 1e12);
   return (await store.holdCredit([refused, ...budgeted])).slice(1);
 }
 
