@@ -261,7 +261,7 @@ describe('usage and generations', () => {
     expect(row).toContain(`,acme/b,"'=key,""2""",`);
     expect(end).toBe('');
     const refused = await fetchText(`/api/organizations/${id}/refused-requests.csv`);
-    expect(refused).toBe('refused_at,request_id,key_id,model,error_code,error_message\r\n');
+    expect(refused).toBe('refused_at,request_id,key_id,model,api_type,error_code,error_message\r\n');
     const live = jsonOf(await operator.request(`GET /api/organizations/${id}/live`));
     expect(live).toMatchObject({
       requests_today: 2,
