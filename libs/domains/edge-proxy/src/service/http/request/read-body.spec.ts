@@ -7,10 +7,12 @@ import { BODY, grant, KEY, startEdge, type TestEdge, until } from '../../../test
 const LIMIT = 64 * 1024;
 
 let edge: TestEdge;
+let impatientEdge: TestEdge;
 beforeAll(async () => {
-  edge = await startEdge({ settings: { maxBodyBytes: LIMIT, bodyTimeoutMs: 1_000 } });
+  edge = await startEdge({ settings: { maxBodyBytes: LIMIT } });
+  impatientEdge = await startEdge({ settings: { bodyTimeoutMs: 1_000 } });
 });
-afterAll(() => edge.stop());
+afterAll(() => Promise.all([edge.stop(), impatientEdge.stop()]));
 
 const PLAIN = JSON.stringify(BODY);
 
@@ -29,9 +31,9 @@ async function outcome(response: Response): Promise<[number, string]> {
 }
 
 /** Sends raw bytes and resolves with everything received. */
-function overSocket(parts: readonly string[], stayOpen = false): Promise<string> {
+function overSocket(parts: readonly string[], stayOpen = false, { port } = edge): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(edge.port, '127.0.0.1');
+    const socket = connect(port, '127.0.0.1');
     let received = '';
     socket.on('data', (data) => (received += data.toString()));
     socket.on('error', reject);
@@ -129,6 +131,7 @@ it('returns request_timeout for a body that does not arrive', async () => {
       `authorization: Bearer ${KEY}\r\ncontent-length: 100\r\n\r\n{"model"`,
     ],
     true,
+    impatientEdge,
   );
   expect(received).toMatch(/^HTTP\/1\.1 408 /);
   expect(received).toContain('"code":"request_timeout"');
