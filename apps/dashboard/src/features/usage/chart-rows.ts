@@ -19,6 +19,10 @@ export interface ChartRow {
   readonly values: Readonly<Record<string, number | undefined>>;
   /** Exact amounts by series. */
   readonly exactUsd: Readonly<Record<string, string>>;
+  /** The sum of all series; undefined for latencies and without requests. */
+  readonly total: { readonly value: number; readonly exactUsd: string } | undefined;
+  /** The hour or day has not ended. */
+  readonly partial: boolean;
 }
 
 /** More series than these are shown as one, or for quantiles not at all. */
@@ -43,18 +47,20 @@ export interface Chart {
   readonly max: number;
 }
 
-export function chartOf(series: UsageSeries, options: ChartOptions): Chart {
+export function chartOf(series: UsageSeries, options: ChartOptions, now = Date.now()): Chart {
   const { measure, split } = options;
   const parts = partsOf(series, options);
   const shown = new Set(parts.map(({ id }) => id));
   const byStart = groupByStart(series.data);
   const rows: ChartRow[] = [];
-  for (let at = Date.parse(series.start); at < Date.parse(series.end); at += STEP_MS[series.granularity]) {
+  const step = STEP_MS[series.granularity];
+  for (let at = Date.parse(series.start); at < Date.parse(series.end); at += step) {
     const points = byStart.get(at) ?? [];
     const figures = isLatency(measure)
       ? latencies(points, measure, split)
       : sums(points, measure, (point) => (shown.has(seriesOf(point, split)) ? seriesOf(point, split) : REST));
-    rows.push({ ...labelsOf(at, series.granularity), ...figures });
+    const partial = at <= now && now < at + step;
+    rows.push({ ...labelsOf(at, series.granularity), ...figures, partial });
   }
   return { rows, parts, max: maxOf(rows, parts, isLatency(measure)) };
 }
@@ -109,13 +115,18 @@ function sums(points: readonly UsagePoint[], measure: SumMeasure, seriesIdOf: (p
     nano[id] = (nano[id] ?? 0n) + nanoUsdOf(point.spend_usd);
   }
   const exactUsd = Object.fromEntries(Object.entries(nano).map(([id, amount]) => [id, usdOfNano(amount)]));
-  return { values, exactUsd };
+  const total = {
+    value: Object.values(values).reduce((sum, value) => sum + value, 0),
+    exactUsd: usdOfNano(Object.values(nano).reduce((sum, amount) => sum + amount, 0n)),
+  };
+  return { values, exactUsd, total: points.length === 0 ? undefined : total };
 }
 
 function latencies(points: readonly UsagePoint[], measure: LatencyMeasure, split: UsageSplit) {
   return {
     values: Object.fromEntries(points.map((point) => [seriesOf(point, split), latencyOf(point, measure)])),
     exactUsd: {},
+    total: undefined,
   };
 }
 

@@ -105,6 +105,15 @@ describe('the usage page', () => {
     );
   });
 
+  it('shows the totals below the rows', async () => {
+    respondWith(['acme/m-1', { requests: 8, errors: 2 }], ['acme/m-2', { requests: 1_000 }]);
+    renderUsage();
+    const table = await screen.findByRole('table', { name: 'Usage by model' });
+    const total = within(table).getAllByRole('row').at(-1)!;
+    const cells = within(total).getAllByRole('cell');
+    expect(cells.slice(0, 4).map((cell) => cell.textContent)).toEqual(['Total', '$0.00', '1,008', '2']);
+  });
+
   it('shows the error rate of generations, and refused requests apart from it', async () => {
     respondWith(['acme/m-1', { requests: 8, errors: 2, refused: 3 }], ['', { refused: 4 }]);
     api.on(ERRORS, () => ({

@@ -206,7 +206,13 @@ export function UsagePage() {
               <Table
                 caption={CAPTIONS[split]}
                 rows={rows}
-                columns={usageColumns({ split, nameOf, organizationId, filters: generationFilters })}
+                columns={usageColumns({
+                  split,
+                  nameOf,
+                  organizationId,
+                  filters: generationFilters,
+                  totals: series.data.totals,
+                })}
                 rowId={({ id }) => id}
                 stale={groups.isPlaceholderData}
                 sorted={{ by: sorting, onChange: setSorting }}
