@@ -43,7 +43,7 @@ function series(...data: readonly UsagePoint[]): UsageSeries {
 }
 
 const chart = (one: UsageSeries, measure: Measure = 'spend', split: 'model' | 'key' = 'model') =>
-  chartOf(one, { measure, split, nameOf: (id) => id, knownIds: [] });
+  chartOf(one, { measure, split, nameOf: (id) => id });
 
 it('has a row for every day, including days without requests', () => {
   const { rows } = chart(series(point('2026-11-19T00:00:00.000Z', 'a', '1')));
@@ -70,7 +70,7 @@ it('sums a day exactly over its series', () => {
 
 it('marks the day that has not ended', () => {
   const one = series(point('2026-11-19T00:00:00.000Z', 'a', '1'));
-  const options = { measure: 'spend', split: 'model', nameOf: (id: string) => id, knownIds: [] } as const;
+  const options = { measure: 'spend', split: 'model', nameOf: (id: string) => id } as const;
   const partial = (now: string) => chartOf(one, options, Date.parse(now)).rows.map((row) => row.partial);
   expect(partial('2026-11-20T09:30:00Z')).toEqual([false, false, true]);
   expect(partial('2026-11-21T00:00:00Z')).toEqual([false, false, false]);

@@ -34,8 +34,6 @@ export interface ChartOptions {
   readonly measure: Measure;
   readonly split: UsageSplit;
   readonly nameOf: (id: string) => string;
-  /** All ids that charts may show, for stable colors. */
-  readonly knownIds: readonly string[];
 }
 
 export interface Chart {
@@ -84,20 +82,17 @@ function groupByStart(data: readonly UsagePoint[]): ReadonlyMap<number, readonly
   return groups;
 }
 
-function partsOf(
-  { data }: UsageSeries,
-  { measure, split, nameOf, knownIds }: ChartOptions,
-): readonly ChartSeries[] {
+function partsOf({ data }: UsageSeries, { measure, split, nameOf }: ChartOptions): readonly ChartSeries[] {
   const totals = new Map<string, number>();
   for (const point of data) {
     const id = seriesOf(point, split);
     totals.set(id, (totals.get(id) ?? 0) + (isLatency(measure) ? point.requests : valueOf(point, measure)));
   }
   const hasOthers = totals.delete(REST);
-  const colors = seriesColors([...knownIds, ...totals.keys()]);
   const ids = [...totals].sort(([, left], [, right]) => right - left).map(([id]) => id);
   const hasRest = (hasOthers || ids.length > MAX_SERIES) && !isLatency(measure);
   const shown = ids.slice(0, hasRest ? MAX_SERIES - 1 : MAX_SERIES);
+  const colors = seriesColors(shown);
   return [
     ...shown.map((id) => ({ id, name: nameOf(id), color: colors.get(id) ?? '' })),
     ...(hasRest ? [{ id: REST, name: 'Others', color: 'var(--series-rest)' }] : []),

@@ -115,7 +115,6 @@ export function UsagePage() {
       order: order.desc ? 'desc' : 'asc',
     }),
   );
-  const { data: models = [] } = useQuery(modelsQuery);
   const { granularity: _granularity, ...filters } = query;
   const errors = useQuery(usageErrorsQuery(organizationId, filters));
   const rows = groups.data?.pages.flatMap(({ data }) => data) ?? [];
@@ -133,11 +132,6 @@ export function UsagePage() {
     if (split === 'project') return id === '' ? 'No project' : (projectNames.get(id) ?? id);
     return split === 'key' ? (keyNames.get(id) ?? id) : modelLabel(id);
   };
-  const knownIds = {
-    model: models.map(({ id }) => id),
-    key: [...keyNames.keys()],
-    project: ['', ...projectNames.keys()],
-  }[split];
 
   return (
     <Page
@@ -191,13 +185,7 @@ export function UsagePage() {
               />
             }
           >
-            <LazyUsageChart
-              series={series.data}
-              measure={measure}
-              split={split}
-              nameOf={nameOf}
-              knownIds={knownIds}
-            />
+            <LazyUsageChart series={series.data} measure={measure} split={split} nameOf={nameOf} />
           </Section>
           {blockingErrorOf(groups) ? (
             <Failure error={groups.error} what="usage" onRetry={() => void groups.refetch()} />
