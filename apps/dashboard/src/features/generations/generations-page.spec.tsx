@@ -87,6 +87,36 @@ describe('the generations page', () => {
     await screen.findByText(/the latest 20 of each error/);
   });
 
+  it('links the model and the key of a refused request', async () => {
+    renderPage('/o/org-1/generations?status=refused');
+    const hrefOf = async (name: string) =>
+      decodeURIComponent((await screen.findByRole('link', { name })).getAttribute('href') ?? '');
+    expect(await hrefOf('no/such')).toBe('/o/org-1/generations?status=refused&model=no/such');
+    expect(await hrefOf('production …x7Qe')).toBe('/o/org-1/keys/key-1');
+  });
+
+  it.each([
+    ['daily_budget_exceeded', 'daily budget of $5 of this API key', 'key', '/o/org-1/keys/key-1'],
+    ['insufficient_credits', '6-hour budget of $1.50 of this project', 'project', '/o/org-1/projects'],
+    [
+      'insufficient_credits',
+      'monthly budget of $500 of this organization',
+      'organization',
+      '/o/org-1/limits',
+    ],
+  ])('links to where the budget of %s is changed: the %s', async (code, budget, owner, href) => {
+    const message = `The ${budget} does not cover this request: $5 is used or reserved today.`;
+    api.on(REFUSED, () => ({ data: [{ ...REFUSED_REQUEST, error_code: code, error_message: message }] }));
+    renderPage('/o/org-1/generations?status=refused');
+    const link = await screen.findByRole('link', { name: `Change the ${owner}’s budget` });
+    expect(link.getAttribute('href')).toBe(href);
+    cleanup();
+    api.on('GET /api/session', () => sessionOf('member'));
+    renderPage('/o/org-1/generations?status=refused');
+    await screen.findByText(message);
+    expect(screen.queryByRole('link', { name: /Change the/ })).toBeNull();
+  });
+
   it('offers no filter that does not apply to refused requests', async () => {
     serving('completions', 'messages');
     const labels = ['From (UTC)', 'To (UTC)', 'End user', 'Min cost (USD)', 'Max cost (USD)'];
