@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { generationQuery, type GenerationDetail } from '../../api/generations';
 import { useKeyNames } from '../../api/keys';
+import { useProjectNames } from '../../api/projects';
+import { useSession } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
 import { count } from '../../format/count';
 import { nanoUsdOf } from '../../format/money';
@@ -22,6 +24,8 @@ export function GenerationPage() {
   const { organizationId, generationId } = route.useParams();
   const query = useQuery(generationQuery(organizationId, generationId));
   const keyNames = useKeyNames(organizationId, [query.data?.key_id]);
+  const projectNames = useProjectNames(organizationId, [query.data?.project_id]);
+  const isOperator = useSession().member.role === 'operator';
   if (blockingErrorOf(query) || !query.data) {
     return (
       <Page title="Generation">
@@ -84,7 +88,7 @@ export function GenerationPage() {
       <ContentSection key={one.id} organizationId={organizationId} generationId={one.id} />
       <CostSection of={one} />
       <AttemptSection of={one} />
-      <LedgerSection of={one} />
+      <LedgerSection of={one} isOperator={isOperator} />
       <Section title="Details">
         <Facts>
           <Fact name="Key">
@@ -96,6 +100,19 @@ export function GenerationPage() {
               <Text>{keyNames.get(one.key_id) ?? one.key_id}</Text>
             </Link>
           </Fact>
+          {one.project_id !== null && (
+            <Fact name="Project">
+              <Link
+                to="/o/$organizationId/usage"
+                params={{ organizationId }}
+                search={{ project: one.project_id }}
+                className="text-accent hover:underline"
+              >
+                <Text>{projectNames.get(one.project_id) ?? one.project_id}</Text>
+              </Link>
+            </Fact>
+          )}
+          {isOperator && <Route of={one} />}
           <Fact name="Request ID">
             <Id>{one.request_id}</Id> <CopyIcon text={one.request_id} what="request ID" />
           </Fact>
@@ -130,6 +147,23 @@ export function GenerationPage() {
         </Facts>
       </Section>
     </Page>
+  );
+}
+
+/** The model and the target of its last attempt, which only operators see. */
+function Route({ of: { model_id: model, attempts } }: { readonly of: GenerationDetail }) {
+  const target = attempts?.at(-1);
+  if (!target) return null;
+  return (
+    <Fact name="Route">
+      <Id>{model}</Id> → <Text>{target.provider}</Text>
+      {target.provider_model !== null && (
+        <>
+          {' '}
+          <Id>{target.provider_model}</Id>
+        </>
+      )}
+    </Fact>
   );
 }
 
@@ -311,14 +345,19 @@ const ENTRY_KINDS = {
   void: 'Released',
 } as const;
 
-const ACCOUNTS = [
+const CUSTOMER_ACCOUNTS = [
   { account: 'credit_usd', name: 'Credit' },
   { account: 'held_usd', name: 'Held' },
+] as const;
+
+/** Revenue and uncollected cost are the operator's bookkeeping. */
+const ACCOUNTS = [
+  ...CUSTOMER_ACCOUNTS,
   { account: 'revenue_usd', name: 'Revenue' },
   { account: 'uncollected_usd', name: 'Uncollected' },
 ] as const;
 
-const ENTRY_COLUMNS: readonly Column<Entry>[] = [
+const entryColumns = (accounts: readonly (typeof ACCOUNTS)[number][]): readonly Column<Entry>[] => [
   {
     id: 'kind',
     header: 'Entry',
@@ -342,15 +381,17 @@ const ENTRY_COLUMNS: readonly Column<Entry>[] = [
     meta: { figures: true, hide: 'desktop' },
     cell: ({ row: { original } }) => (
       <ul>
-        {ACCOUNTS.filter(({ account }) => nanoUsdOf(original[account]) !== 0n).map(({ account, name }) => (
-          <li key={account}>
-            <span className="text-ink-soft">{name}</span> <Money usd={original[account]} digits="all" />
-          </li>
-        ))}
+        {accounts
+          .filter(({ account }) => nanoUsdOf(original[account]) !== 0n)
+          .map(({ account, name }) => (
+            <li key={account}>
+              <span className="text-ink-soft">{name}</span> <Money usd={original[account]} digits="all" />
+            </li>
+          ))}
       </ul>
     ),
   },
-  ...ACCOUNTS.map(({ account, name }): Column<Entry> => ({
+  ...accounts.map(({ account, name }): Column<Entry> => ({
     id: account,
     header: name,
     meta: { figures: true, hide: 'phone', usd: (entry) => entry[account], digits: 'all' },
@@ -358,16 +399,31 @@ const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   })),
 ];
 
-function LedgerSection({ of: { ledger_entries: entries } }: { readonly of: GenerationDetail }) {
+const OPERATOR_COLUMNS = entryColumns(ACCOUNTS);
+const CUSTOMER_COLUMNS = entryColumns(CUSTOMER_ACCOUNTS);
+
+interface LedgerSectionProps {
+  readonly of: GenerationDetail;
+  readonly isOperator: boolean;
+}
+
+function LedgerSection({ of: { ledger_entries: entries }, isOperator }: LedgerSectionProps) {
   return (
-    <Section title="Ledger entries" description="Each entry sums to zero across accounts.">
+    <Section
+      title="Ledger entries"
+      description={
+        isOperator
+          ? 'Each entry sums to zero across accounts.'
+          : 'How the request changed the available and the held credit.'
+      }
+    >
       {entries === null ? (
         <p className="text-sm text-ink-soft">The ledger is temporarily unavailable.</p>
       ) : (
         <Table
           caption="Ledger entries"
           rows={entries}
-          columns={ENTRY_COLUMNS}
+          columns={isOperator ? OPERATOR_COLUMNS : CUSTOMER_COLUMNS}
           rowId={({ kind, posted_at: at, held_usd: held }) => `${kind} ${at} ${held}`}
         />
       )}
