@@ -3,7 +3,7 @@ import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import type { UsageMetrics } from '../../api/usage';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { BOUNDS, keyWith, ORGANIZATION, sessionOf, modelList } from '../../testing/fixtures';
+import { BOUNDS, keyWith, ORGANIZATION, sessionOf, modelList, modelWith } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const USAGE = 'GET /api/organizations/{organization_id}/usage';
@@ -102,6 +102,19 @@ describe('the usage page', () => {
     renderUsage();
     expect((await figure('Input tokens'))?.textContent).toBe(
       'Input tokens9,0004,000 cached, 320 written to cache',
+    );
+  });
+
+  it('filters by a model that is no longer in the catalogue', async () => {
+    respondWith(['acme/removed', { requests: 1 }]);
+    api.on('GET /api/models', () => modelList([modelWith('acme/current')]));
+    renderUsage();
+    const options = async () =>
+      within(await screen.findByLabelText('Model'))
+        .getAllByRole('option')
+        .map((option) => option.textContent);
+    await waitFor(async () =>
+      expect(await options()).toEqual(['All models', 'acme/current', 'acme/removed']),
     );
   });
 
