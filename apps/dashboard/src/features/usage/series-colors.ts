@@ -1,7 +1,7 @@
 /** The number of `--series-…` colors in styles.css. */
 const COLORS = 10;
 
-/** Of series that have the same color in one chart, from the second one. */
+/** Distinguish series that have the same color in one chart: the second one has the first shade. */
 const SHADES = [
   ['var(--ink)', 65],
   ['var(--paper)', 60],

@@ -23,7 +23,7 @@ export interface UsageChartProps extends ChartOptions {
 
 const HEIGHT_PX = 224;
 const MARGIN = { top: 8, right: 4, bottom: 0, left: 0 };
-/** Of the bar of an hour or day that has not ended. */
+/** The bar of an hour or day that has not ended is lighter. */
 const PARTIAL_OPACITY = 0.5;
 const TICK = { fontSize: 11, fill: 'var(--ink-faint)' };
 

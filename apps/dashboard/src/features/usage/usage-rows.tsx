@@ -16,7 +16,7 @@ interface ColumnOptions {
   readonly organizationId: string;
   /** The filters that list the generations of the row. */
   readonly filters: GenerationSearch;
-  /** Of all rows, including those that are not loaded. */
+  /** The sums of all rows, including those that are not loaded. */
   readonly totals: UsageMetrics;
 }
 
