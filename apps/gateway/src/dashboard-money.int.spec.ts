@@ -114,6 +114,32 @@ describe('the statement', () => {
     expect(rows[0]).toEqual(['posted_at_utc', 'kind', 'reference', 'amount_usd', 'balance_usd', 'note']);
     expect(rows.slice(1).map(([, kind]) => kind)).toEqual(['opening', 'credit', 'settlement', 'closing']);
     expect(rows.at(-1)?.[4]).toBe(data.at(-1).closing_balance_usd);
+
+    const [, credit, settlement] = rows.slice(1);
+    const day = settlement?.[0]?.slice(0, 10) ?? '';
+    const ofDay = await fetchText(`/api/organizations/${id}/statement.csv?month=${month}&day=${day}`);
+    const opening = credit?.[0]?.startsWith(day) === true ? '0' : credit?.[4];
+    expect(ofDay).toContain(`,opening,,,${opening},`);
+    expect(ofDay).toContain(settlement?.join(','));
+    const nextDay = new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10);
+    expect(await fetchText(`/api/organizations/${id}/statement.csv?month=${month}&day=${nextDay}`)).toBe(
+      `posted_at_utc,kind,reference,amount_usd,balance_usd,note\r\n,opening,,,${settlement?.[4]},\r\n,closing,,,${settlement?.[4]},\r\n`,
+    );
+    const { data: days } = jsonOf(
+      await operator.request(`GET /api/organizations/${id}/statement/days?month=${month}`),
+    );
+    const byDay = await fetchText(`/api/organizations/${id}/statement.csv?month=${month}&rows=days`);
+    const dayRows = days.map((one: Json) =>
+      [one.day, one.added_usd, one.corrected_usd, one.used_usd, one.closing_balance_usd].join(','),
+    );
+    expect(byDay.trim().split('\r\n')).toEqual([
+      'day,added_usd,corrected_usd,used_usd,closing_balance_usd',
+      ...dayRows.reverse(),
+    ]);
+    const credits = await fetchText(`/api/organizations/${id}/statement.csv?month=${month}&rows=credits`);
+    expect(credits.trim().split('\r\n').slice(1)).toEqual([
+      [...(credit ?? []).slice(0, 4), credit?.[5]].join(','),
+    ]);
   });
 
   it('is empty without postings, and rejects an invalid month', async () => {
@@ -253,7 +279,7 @@ describe('usage and generations', () => {
       `/api/organizations/${id}/usage.csv?${range}&granularity=hour&split_by=model,key`,
     );
     expect(csv.split('\r\n')).toHaveLength(4);
-    expect(csv).toContain(`acme/b,"'=key,""2""",,1,0,0,0,1000,100,30,20,0,10,3,`);
+    expect(csv).toContain(`acme/b,"'=key,""2""",,,,1,0,0,0,1000,100,30,20,0,10,3,`);
     const filtered = await fetchText(`/api/organizations/${id}/generations.csv?model_id=acme/b`);
     const [heading, row, end] = filtered.split('\r\n');
     expect(heading).toMatch(/^created_at,id,request_id,api_type,status,.*,cost_usd,charged_usd,/);
@@ -276,6 +302,23 @@ describe('usage and generations', () => {
       code: 'invalid',
       param: 'start',
     });
+  });
+
+  it('have the names of keys and projects, and whole milliseconds, in the CSV of usage', async () => {
+    const id = await organizationWith('10');
+    const { key } = jsonOf(
+      await operator.request(`POST /api/organizations/${id}/keys`, { name: 'Web', scopes: ['chat'] }),
+    );
+    for (const latencyMs of [100, 101, 103])
+      await fixture.spend({ id: generationId(), organizationId: id, keyId: key.id, latencyMs });
+    const range = `start=${new Date(fixture.clock.now() - 1).toISOString()}&end=${new Date(fixture.clock.now() + 1).toISOString()}`;
+    const csv = await fetchText(`/api/organizations/${id}/usage.csv?${range}&granularity=day&split_by=key`);
+    const [heading = [], row = []] = csv.split('\r\n').map((line) => line.split(','));
+    expect(heading.slice(2, 6)).toEqual(['key_id', 'key_name', 'project_id', 'project_name']);
+    expect(row.slice(2, 6)).toEqual([key.id, 'Web', '', '']);
+    const durations = row.filter((_, column) => /^duration_.*_ms$/.test(heading[column] ?? ''));
+    expect(durations).toHaveLength(3);
+    for (const duration of durations) expect(duration).toMatch(/^\d+$/);
   });
 
   it('show a generation with cost by kind, attempts and ledger entries; provider models to operators only', async () => {

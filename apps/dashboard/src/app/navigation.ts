@@ -10,6 +10,8 @@ export interface NavigationItem {
   readonly permission: Permission;
   /** The key after "g". */
   readonly shortcut?: string;
+  /** Shows the number of open incidents. */
+  readonly countsIncidents?: true;
 }
 
 const inOrganization = (path: string) => `/o/$organizationId${path}`;
@@ -108,6 +110,7 @@ export const OPERATOR_NAVIGATION: readonly NavigationItem[] = [
     icon: 'alert',
     to: '/operator/notifications',
     permission: 'platform:notifications',
+    countsIncidents: true,
   },
   { label: 'People', icon: 'people', to: '/operator/people', permission: 'platform:people' },
   {

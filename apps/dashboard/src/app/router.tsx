@@ -231,7 +231,11 @@ const operator = createRoute({ getParentRoute: () => signedIn, path: '/operator'
 const allOrganizations = createRoute({
   getParentRoute: () => operator,
   path: '/organizations',
-  validateSearch: (search) => omitUndefined({ find: stringParam(search, 'find') }),
+  validateSearch: (search) =>
+    omitUndefined({
+      find: stringParam(search, 'find'),
+      state: enumParam(search, 'state', ['active', 'suspended']),
+    }),
   component: withPermission(
     'platform:organizations',
     lazyRouteComponent(() => import('../features/operator/organizations-page'), 'OrganizationsPage'),

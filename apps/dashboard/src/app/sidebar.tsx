@@ -1,7 +1,11 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { operatorNotificationsQuery } from '../api/operator-notifications';
 import { can, useSession } from '../api/session';
+import { counted } from '../format/count';
 import { Icon } from '../ui/icons';
+import { Badge } from '../ui/notice';
 import { AccountMenu } from './account-menu';
 import { useCurrentOrganization } from './current-organization';
 import {
@@ -92,7 +96,7 @@ function NavigationList({ title, items, organizationId, onNavigate }: Navigation
     <div>
       {title !== undefined && <p className="px-2 pb-1 text-xs font-medium text-ink-faint">{title}</p>}
       <ul className="grid gap-px">
-        {shown.map(({ label, icon, to }) => (
+        {shown.map(({ label, icon, to, countsIncidents }) => (
           <li key={to}>
             <Link
               to={to}
@@ -103,11 +107,23 @@ function NavigationList({ title, items, organizationId, onNavigate }: Navigation
             >
               <Icon name={icon} />
               {label}
+              {countsIncidents && <OpenIncidents />}
             </Link>
           </li>
         ))}
       </ul>
     </div>
+  );
+}
+
+/** For operators, who otherwise see an incident only on its page. */
+function OpenIncidents() {
+  const { data } = useQuery(operatorNotificationsQuery);
+  if (!data || data.incidents.length === 0) return null;
+  return (
+    <span className="ml-auto">
+      <Badge tone="bad">{counted(data.incidents.length, 'incident')}</Badge>
+    </span>
   );
 }
 

@@ -57,7 +57,7 @@ interface FailureProps {
 
 /** An error state with the request id. */
 export function Failure({ error, onRetry, what }: FailureProps) {
-  const requestId = error instanceof ApiError ? error.requestId : undefined;
+  const requestId = requestIdOf(error);
   return (
     <div role="alert" className="grid justify-items-center gap-2 px-4 py-12 text-center">
       <span className="grid size-10 place-items-center rounded-full bg-bad-soft text-bad">
@@ -82,7 +82,7 @@ export function Failure({ error, onRetry, what }: FailureProps) {
 
 /** An inline error, for forms. */
 export function FailureLine({ error }: { readonly error: unknown }) {
-  const requestId = error instanceof ApiError ? error.requestId : undefined;
+  const requestId = requestIdOf(error);
   return (
     <div role="alert" className="flex items-start gap-2 rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
       <Icon name="alert" className="mt-0.5" />
@@ -105,7 +105,28 @@ function titleOf(error: unknown, what: string): string {
   return `Couldn’t load ${what}`;
 }
 
-/** The public message of an API error; a generic one for other errors. */
+/** Plain input errors are fixed without the gateway's logs. */
+function requestIdOf(error: unknown): string | undefined {
+  return error instanceof ApiError && error.code !== 'invalid' ? error.requestId : undefined;
+}
+
+/** The public message of an API error, as a sentence; a generic one for other errors. */
 export function messageOf(error: unknown): string {
-  return error instanceof ApiError ? error.message : 'Something went wrong. Reload the page.';
+  if (!(error instanceof ApiError)) return 'Something went wrong. Reload the page.';
+  const { message, param } = error;
+  const text =
+    param !== undefined && message.startsWith(param)
+      ? `${fieldName(param)}${message.slice(param.length).replace(/^: (?=(must|is) )/, ' ')}`
+      : message;
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** "daily budget (USD)" of `limits.daily_budget_usd`. */
+function fieldName(param: string): string {
+  return param
+    .replace(/^.*\./, '')
+    .replace(/\[(\d+)\]/g, (_, index) => `, entry ${Number(index) + 1}`)
+    .replace(/_usd\b/, ' (USD)')
+    .replaceAll('_', ' ')
+    .replace(/\b(id|ip|url)\b/g, (word) => word.toUpperCase());
 }

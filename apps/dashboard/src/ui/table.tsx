@@ -33,6 +33,7 @@ declare module '@tanstack/react-table' {
 export type Column<Row> = ColumnDef<Row, unknown>;
 
 const HEADER_ROWS = 1;
+const FOOTER_ROWS = 1;
 
 interface TableProps<Row> {
   /** The accessible name. */
@@ -52,7 +53,7 @@ interface TableProps<Row> {
   readonly middle?: boolean;
 }
 
-/** Columns with an accessor are sortable, if all rows are here or the server sorts. */
+/** Columns with an accessor are sortable, if all rows are here or the server sorts. Footers are one row. */
 export function Table<Row>({
   caption,
   rows,
@@ -84,6 +85,7 @@ export function Table<Row>({
   const edges = useMemo(() => edgesOf(columns), [columns]);
   const moneyColumns = useMemo(() => moneyColumnsOf(rows, columns), [rows, columns]);
   const { rows: shownRows } = table.getRowModel();
+  const hasFooter = columns.some(({ footer }) => footer !== undefined);
   return (
     // Scrolls horizontally, also by keyboard. Relative, so that text for screen readers does not widen
     // the page.
@@ -94,7 +96,7 @@ export function Table<Row>({
       tabIndex={0}
     >
       <table
-        aria-rowcount={shownRows.length + HEADER_ROWS}
+        aria-rowcount={shownRows.length + HEADER_ROWS + (hasFooter ? FOOTER_ROWS : 0)}
         className={cx('w-full border-collapse text-sm transition-opacity', stale && 'opacity-60')}
       >
         <caption className="sr-only">{caption}</caption>
@@ -177,6 +179,24 @@ export function Table<Row>({
             }}
           />
         </tbody>
+        {hasFooter && (
+          <tfoot>
+            {table.getFooterGroups().map((group) => (
+              <tr key={group.id} className="border-b border-line font-medium">
+                {group.headers.map(({ id, column, getContext }) => (
+                  <td
+                    key={id}
+                    className={cx('px-3 py-2.5', edges.get(column.id), cellClass(column.columnDef.meta))}
+                  >
+                    <MoneyColumnContext.Provider value={moneyColumns.get(column.id) ?? NO_MONEY}>
+                      {flexRender(column.columnDef.footer, getContext())}
+                    </MoneyColumnContext.Provider>
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tfoot>
+        )}
       </table>
     </div>
   );

@@ -73,6 +73,7 @@ describe('charts, figures and long lists of the dashboard, in a real browser', (
     };
     await open('');
     const onOverview = await colors();
+    await page.getByText('Lighter bar: the current day (UTC) until now').waitFor();
     expect(Object.keys(onOverview).sort()).toEqual(['demo/small', 'demo/standard']);
     expect(new Set(Object.values(onOverview)).size).toBe(2);
     for (const measure of ['requests', 'p50', 'p95']) {

@@ -59,6 +59,7 @@ export interface Spending {
   readonly promptTokens?: number;
   readonly modelId?: string;
   readonly keyId?: string;
+  readonly latencyMs?: number;
 }
 
 /** The dashboard API with real auth, ledger and usage domains. Tests spend money explicitly, on a test clock. */
@@ -151,7 +152,14 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
     dashboard,
     ledger,
     /** Holds, settles and publishes a generation, as the edge, the router and the event log do. */
-    async spend({ id, organizationId, promptTokens = 1_000, modelId = 'acme/m', keyId = 'key-1' }: Spending) {
+    async spend({
+      id,
+      organizationId,
+      promptTokens = 1_000,
+      modelId = 'acme/m',
+      keyId = 'key-1',
+      latencyMs = 300,
+    }: Spending) {
       const now = BigInt(clock.now());
       const { results } = await ledger.holdCredit({
         holds: [
@@ -187,7 +195,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
           completionTokens: 10,
           reasoningTokens: 3,
         },
-        latencyMs: 300,
+        latencyMs,
         generationTimeMs: 700,
         prices: PRICES,
         attempts: [

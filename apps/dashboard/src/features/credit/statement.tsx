@@ -77,7 +77,7 @@ export function Statement({ organizationId, search, onSearch }: StatementProps) 
           <CsvLink
             href={api.url('GET /api/organizations/{organization_id}/statement.csv', {
               params: { organization_id: organizationId },
-              query: { month },
+              query: csvQueryOf(month, search),
             })}
           />
         </>
@@ -116,6 +116,13 @@ export function Statement({ organizationId, search, onSearch }: StatementProps) 
       )}
     </Section>
   );
+}
+
+/** The rows that the page shows. */
+function csvQueryOf(month: string, { day, view }: CreditSearch) {
+  if (day !== undefined) return { month, day };
+  if (view === 'all') return { month };
+  return { month, rows: view === 'credits' ? ('credits' as const) : ('days' as const) };
 }
 
 interface SumsProps {

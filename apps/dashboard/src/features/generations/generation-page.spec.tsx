@@ -1,8 +1,8 @@
 /** @jest-environment @happy-dom/jest-environment */
 import type { Result } from '@gateway/dashboard-contract/client';
-import { cleanup, screen } from '@testing-library/react';
+import { cleanup, screen, within } from '@testing-library/react';
 import { installApiDouble } from '../../testing/api-double';
-import { ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { ORGANIZATION, projectWith, sessionOf } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 type Generation =
@@ -13,8 +13,14 @@ const AT = '2026-11-28T09:00:00.000Z';
 const REVOKED = { http_status: 401, code: 'invalid_api_key', type: null, text: 'This key was revoked.' };
 
 function failedWith(error: ProviderError): Generation {
-  const attempt = { provider: 'acme', provider_model: null, reason: 'order', outcome: 'misconfigured' };
+  const attempt = {
+    provider: 'acme',
+    provider_model: 'm-1-large',
+    reason: 'order',
+    outcome: 'misconfigured',
+  };
   return {
+    project_id: 'proj-1',
     ...{ id: 'gen-1', model_id: 'acme/m-1', key_id: 'key-1', request_id: 'req-1', external_user: null },
     ...{ created_at: AT, settled_at: AT, api_type: 'completions', streamed: false },
     ...{ status: 'failed', finish_reason: 'error', error_code: 'upstream_config_error' },
@@ -24,7 +30,12 @@ function failedWith(error: ProviderError): Generation {
     ...{ prompt_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, cache_write_1h_tokens: 0 },
     ...{ image_tokens: 0, completion_tokens: 0, reasoning_tokens: 0 },
     attempts: [{ ...attempt, duration_ms: 20, error }],
-    ledger_entries: [],
+    ledger_entries: [
+      {
+        ...{ kind: 'settlement', posted_at: AT, credit_usd: '0', held_usd: '-1' },
+        ...{ revenue_usd: '1', uncollected_usd: '0' },
+      },
+    ],
   };
 }
 
@@ -39,8 +50,36 @@ describe('a failed generation', () => {
     api.on('GET /api/organizations/{organization_id}/generations/{generation_id}', () => ({
       generation: failedWith(error),
     }));
+    api.on('GET /api/organizations/{organization_id}/projects', () => ({
+      data: [projectWith()],
+      next_page_token: null,
+    }));
     renderPage('/o/org-1/generations/gen-1');
   };
+
+  const headings = async () => {
+    const table = await screen.findByRole('table', { name: 'Ledger entries' });
+    return within(table)
+      .getAllByRole('columnheader')
+      .map((heading) => heading.textContent);
+  };
+
+  it('shows the project, and customers no bookkeeping of the operator', async () => {
+    open('member', null);
+    const link = await screen.findByRole('link', { name: 'Website' });
+    expect(link.getAttribute('href')).toBe('/o/org-1/usage?project=proj-1');
+    expect(await headings()).toEqual(['Entry', 'Posted', 'Accounts', 'Credit', 'Held']);
+    expect(screen.queryByText('Route')).toBeNull();
+    expect(screen.queryByText(/sums to zero/)).toBeNull();
+  });
+
+  it('shows operators the route to the target, and all accounts', async () => {
+    open('operator', null);
+    expect((await screen.findByText('Route')).parentElement?.textContent).toContain(
+      'acme/m-1 → acme m-1-large',
+    );
+    expect((await headings()).slice(-2)).toEqual(['Revenue', 'Uncollected']);
+  });
 
   it('shows what its error means, with a link to the reference', async () => {
     open('member', null);

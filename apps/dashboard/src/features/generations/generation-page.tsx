@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { generationQuery, type GenerationDetail } from '../../api/generations';
 import { useKeyNames } from '../../api/keys';
+import { useProjectNames } from '../../api/projects';
+import { useSession } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
 import { count } from '../../format/count';
 import { nanoUsdOf } from '../../format/money';
@@ -15,6 +17,7 @@ import { Id, Money, Text, Time } from '../../ui/values';
 import { apiNames } from './api-names';
 import { ContentSection } from './content-section';
 import { GenerationStatus } from './generation-columns';
+import { LedgerSection } from './ledger-section';
 
 const route = getRouteApi('/signed-in/o/$organizationId/generations/$generationId');
 
@@ -22,6 +25,8 @@ export function GenerationPage() {
   const { organizationId, generationId } = route.useParams();
   const query = useQuery(generationQuery(organizationId, generationId));
   const keyNames = useKeyNames(organizationId, [query.data?.key_id]);
+  const projectNames = useProjectNames(organizationId, [query.data?.project_id]);
+  const isOperator = useSession().member.role === 'operator';
   if (blockingErrorOf(query) || !query.data) {
     return (
       <Page title="Generation">
@@ -84,7 +89,7 @@ export function GenerationPage() {
       <ContentSection key={one.id} organizationId={organizationId} generationId={one.id} />
       <CostSection of={one} />
       <AttemptSection of={one} />
-      <LedgerSection of={one} />
+      <LedgerSection of={one} isOperator={isOperator} />
       <Section title="Details">
         <Facts>
           <Fact name="Key">
@@ -96,6 +101,19 @@ export function GenerationPage() {
               <Text>{keyNames.get(one.key_id) ?? one.key_id}</Text>
             </Link>
           </Fact>
+          {one.project_id !== null && (
+            <Fact name="Project">
+              <Link
+                to="/o/$organizationId/usage"
+                params={{ organizationId }}
+                search={{ project: one.project_id }}
+                className="text-accent hover:underline"
+              >
+                <Text>{projectNames.get(one.project_id) ?? one.project_id}</Text>
+              </Link>
+            </Fact>
+          )}
+          {isOperator && <Route of={one} />}
           <Fact name="Request ID">
             <Id>{one.request_id}</Id> <CopyIcon text={one.request_id} what="request ID" />
           </Fact>
@@ -133,6 +151,23 @@ export function GenerationPage() {
   );
 }
 
+/** The model and the target of its last attempt, which only operators see. */
+function Route({ of: { model_id: model, attempts } }: { readonly of: GenerationDetail }) {
+  const target = attempts?.at(-1);
+  if (!target) return null;
+  return (
+    <Fact name="Route">
+      <Id>{model}</Id> → <Text>{target.provider}</Text>
+      {target.provider_model !== null && (
+        <>
+          {' '}
+          <Id>{target.provider_model}</Id>
+        </>
+      )}
+    </Fact>
+  );
+}
+
 function ErrorCodeLink({ code }: { readonly code: string }) {
   return (
     <a href="/docs" target="_blank" rel="noopener" className="underline">
@@ -154,7 +189,6 @@ const KINDS = {
 
 type Cost = NonNullable<GenerationDetail['cost_by_kind']>[number];
 type Attempt = NonNullable<GenerationDetail['attempts']>[number];
-type Entry = NonNullable<GenerationDetail['ledger_entries']>[number];
 
 const COST_COLUMNS: readonly Column<Cost>[] = [
   { id: 'kind', header: 'Type', cell: ({ row: { original } }) => KINDS[original.kind] },
@@ -296,79 +330,6 @@ function AttemptSection({ of: { attempts } }: { readonly of: GenerationDetail })
           rows={attempts.map((attempt, index) => ({ ...attempt, index }))}
           columns={ATTEMPT_COLUMNS}
           rowId={(attempt) => String((attempt as Attempt & { index: number }).index)}
-        />
-      )}
-    </Section>
-  );
-}
-
-const ENTRY_KINDS = {
-  credit: 'Credit',
-  correction: 'Correction',
-  hold: 'Hold',
-  extension: 'Hold extended',
-  settlement: 'Settlement',
-  void: 'Released',
-} as const;
-
-const ACCOUNTS = [
-  { account: 'credit_usd', name: 'Credit' },
-  { account: 'held_usd', name: 'Held' },
-  { account: 'revenue_usd', name: 'Revenue' },
-  { account: 'uncollected_usd', name: 'Uncollected' },
-] as const;
-
-const ENTRY_COLUMNS: readonly Column<Entry>[] = [
-  {
-    id: 'kind',
-    header: 'Entry',
-    cell: ({ row: { original } }) => (
-      <>
-        {ENTRY_KINDS[original.kind]}
-        <Time at={original.posted_at} className="block text-xs text-ink-faint @2xl:hidden" />
-      </>
-    ),
-  },
-  {
-    id: 'at',
-    header: 'Posted',
-    meta: { hide: 'phone' },
-    cell: ({ row: { original } }) => <Time at={original.posted_at} />,
-  },
-  {
-    // Four columns of amounts do not fit on a phone.
-    id: 'accounts',
-    header: 'Accounts',
-    meta: { figures: true, hide: 'desktop' },
-    cell: ({ row: { original } }) => (
-      <ul>
-        {ACCOUNTS.filter(({ account }) => nanoUsdOf(original[account]) !== 0n).map(({ account, name }) => (
-          <li key={account}>
-            <span className="text-ink-soft">{name}</span> <Money usd={original[account]} digits="all" />
-          </li>
-        ))}
-      </ul>
-    ),
-  },
-  ...ACCOUNTS.map(({ account, name }): Column<Entry> => ({
-    id: account,
-    header: name,
-    meta: { figures: true, hide: 'phone', usd: (entry) => entry[account], digits: 'all' },
-    cell: ({ row: { original } }) => <Money usd={original[account]} />,
-  })),
-];
-
-function LedgerSection({ of: { ledger_entries: entries } }: { readonly of: GenerationDetail }) {
-  return (
-    <Section title="Ledger entries" description="Each entry sums to zero across accounts.">
-      {entries === null ? (
-        <p className="text-sm text-ink-soft">The ledger is temporarily unavailable.</p>
-      ) : (
-        <Table
-          caption="Ledger entries"
-          rows={entries}
-          columns={ENTRY_COLUMNS}
-          rowId={({ kind, posted_at: at, held_usd: held }) => `${kind} ${at} ${held}`}
         />
       )}
     </Section>

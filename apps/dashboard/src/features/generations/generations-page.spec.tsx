@@ -9,6 +9,14 @@ import { renderPage } from '../../testing/render-page';
 const GENERATIONS = 'GET /api/organizations/{organization_id}/generations';
 const REFUSED = 'GET /api/organizations/{organization_id}/refused-requests';
 
+const GROUPS = 'GET /api/organizations/{organization_id}/usage/groups';
+
+const NO_USAGE = {
+  ...{ requests: 1, errors: 0, cancelled: 0, refused: 0, prompt_tokens: 0, cached_tokens: 0 },
+  ...{ cache_write_tokens: 0, cache_write_1h_tokens: 0, image_tokens: 0, completion_tokens: 0 },
+  ...{ reasoning_tokens: 0, cost_usd: '0', spend_usd: '0', duration: null, time_to_first_token: null },
+};
+
 const FAILED = {
   id: 'gen-1',
   created_at: '2026-11-20T12:00:00.000Z',
@@ -85,6 +93,48 @@ describe('the generations page', () => {
       await within(table).findByText(text);
     }
     await screen.findByText(/the latest 20 of each error/);
+  });
+
+  it('filters by a model that is no longer in the catalogue, for the chosen period', async () => {
+    api.on(GROUPS, () => ({ data: [{ ...NO_USAGE, id: 'acme/removed' }], next_page_token: null, total: 1 }));
+    renderPage('/o/org-1/generations?from=2026-11-01T10:00Z&to=2026-11-02T10:00Z');
+    const model = await screen.findByLabelText('Model');
+    await within(model).findByText('acme/removed');
+    expect(Object.fromEntries(api.requestsTo(GROUPS)[0]?.query ?? [])).toMatchObject({
+      start: '2026-11-01T00:00:00.000Z',
+      end: '2026-11-03T00:00:00.000Z',
+      group_by: 'model',
+    });
+  });
+
+  it('links the model and the key of a refused request', async () => {
+    renderPage('/o/org-1/generations?status=refused');
+    const hrefOf = async (name: string) =>
+      decodeURIComponent((await screen.findByRole('link', { name })).getAttribute('href') ?? '');
+    expect(await hrefOf('no/such')).toBe('/o/org-1/generations?status=refused&model=no/such');
+    expect(await hrefOf('production …x7Qe')).toBe('/o/org-1/keys/key-1');
+  });
+
+  it.each([
+    ['daily_budget_exceeded', 'daily budget of $5 of this API key', 'key', '/o/org-1/keys/key-1'],
+    ['insufficient_credits', '6-hour budget of $1.50 of this project', 'project', '/o/org-1/projects'],
+    [
+      'insufficient_credits',
+      'monthly budget of $500 of this organization',
+      'organization',
+      '/o/org-1/limits',
+    ],
+  ])('links to where the budget of %s is changed: the %s', async (code, budget, owner, href) => {
+    const message = `The ${budget} does not cover this request: $5 is used or reserved today.`;
+    api.on(REFUSED, () => ({ data: [{ ...REFUSED_REQUEST, error_code: code, error_message: message }] }));
+    renderPage('/o/org-1/generations?status=refused');
+    const link = await screen.findByRole('link', { name: `Change the ${owner}’s budget` });
+    expect(link.getAttribute('href')).toBe(href);
+    cleanup();
+    api.on('GET /api/session', () => sessionOf('member'));
+    renderPage('/o/org-1/generations?status=refused');
+    await screen.findByText(message);
+    expect(screen.queryByRole('link', { name: /Change the/ })).toBeNull();
   });
 
   it('offers no filter that does not apply to refused requests', async () => {

@@ -7,10 +7,10 @@ import {
   type RefusedFilters,
 } from '../../api/generations';
 import { useKeyNames } from '../../api/keys';
-import { modelsQuery } from '../../api/models';
 import { useProjectNames } from '../../api/projects';
 import { usePermission } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
+import { useModelChoices } from '../../api/used-models';
 import { omitUndefined } from '../../app/search';
 import { exactTime } from '../../format/time';
 import { rangeEnd, rangeStart } from '../../format/time-range';
@@ -207,7 +207,11 @@ interface FiltersProps {
 }
 
 function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
-  const { data: models = [] } = useQuery(modelsQuery);
+  const models = useModelChoices(
+    organizationId,
+    { start: rangeStart(search.from), end: rangeEnd(search.to) },
+    search.model,
+  );
   const projectNames = useProjectNames(organizationId, [projectIdOf(search.project)]);
   // Only the latest refused requests are stored, and these filters do not apply to them.
   const listsRefused = search.status === REFUSED;
@@ -237,12 +241,7 @@ function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
             onChange={({ target }) => onChange({ model: target.value || undefined })}
           >
             <option value="">All</option>
-            {[
-              ...new Set([
-                ...models.map(({ id }) => id),
-                ...(search.model === undefined ? [] : [search.model]),
-              ]),
-            ].map((id) => (
+            {models.map((id) => (
               <option key={id}>{id}</option>
             ))}
           </Select>

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { RefusedRequest } from '../../api/generations';
+import { usePermission } from '../../api/session';
 import { CopyIcon } from '../../ui/copy';
 import { Badge } from '../../ui/notice';
 import { Table, type Column } from '../../ui/table';
@@ -30,6 +31,7 @@ export function RefusedRequests({ organizationId, rows, keyNames, stale }: Refus
           <p className="text-xs text-ink-soft">
             <Text>{one.error_message}</Text>
           </p>
+          <ChangeBudget organizationId={organizationId} of={one} />
           <LogTime at={one.refused_at} className="text-xs text-ink-faint @2xl:hidden" />
         </div>
       ),
@@ -38,7 +40,19 @@ export function RefusedRequests({ organizationId, rows, keyNames, stale }: Refus
       id: 'model',
       header: 'Model',
       meta: { hide: 'phone' },
-      cell: ({ row: { original: one } }) => (one.model === null ? '—' : <Text>{one.model}</Text>),
+      cell: ({ row: { original: one } }) =>
+        one.model === null ? (
+          '—'
+        ) : (
+          <Link
+            to="/o/$organizationId/generations"
+            params={{ organizationId }}
+            search={{ status: 'refused', model: one.model }}
+            className="hover:text-accent hover:underline"
+          >
+            <Text>{one.model}</Text>
+          </Link>
+        ),
     },
     {
       id: 'key',
@@ -73,4 +87,47 @@ export function RefusedRequests({ organizationId, rows, keyNames, stale }: Refus
       stale={stale}
     />
   );
+}
+
+interface ChangeBudgetProps {
+  readonly organizationId: string;
+  readonly of: RefusedRequest;
+}
+
+/** Where the budget that refused the request is changed, for those who may. */
+function ChangeBudget({ organizationId, of: one }: ChangeBudgetProps) {
+  const can = usePermission(organizationId);
+  const className = 'text-xs text-accent hover:underline';
+  switch (budgetOwnerOf(one)) {
+    case 'API key':
+      return can('keys:manage') || can('keys:manage_own') ? (
+        <Link
+          to="/o/$organizationId/keys/$keyId"
+          params={{ organizationId, keyId: one.key_id }}
+          className={className}
+        >
+          Change the key’s budget
+        </Link>
+      ) : null;
+    case 'project':
+      return can('organization:limits') ? (
+        <Link to="/o/$organizationId/projects" params={{ organizationId }} className={className}>
+          Change the project’s budget
+        </Link>
+      ) : null;
+    case 'organization':
+      return can('organization:limits') ? (
+        <Link to="/o/$organizationId/limits" params={{ organizationId }} className={className}>
+          Change the organization’s budget
+        </Link>
+      ) : null;
+    default:
+      return null;
+  }
+}
+
+/** Only the message of a stored refusal names the owner of the budget. */
+function budgetOwnerOf({ error_code: code, error_message: message }: RefusedRequest): string | undefined {
+  if (code !== 'daily_budget_exceeded' && code !== 'insufficient_credits') return undefined;
+  return /\bbudget of \S+ of this (API key|project|organization)\b/.exec(message)?.[1];
 }

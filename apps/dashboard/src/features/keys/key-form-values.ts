@@ -1,5 +1,6 @@
 import type { CallOptions } from '@gateway/dashboard-contract/client';
 import { ApiError } from '@gateway/dashboard-contract/client';
+import { messageOf } from '../../ui/states';
 import type { UseFormSetError } from 'react-hook-form';
 import type { Key } from '../../api/keys';
 import { readAmount } from '../../format/money';
@@ -127,6 +128,6 @@ export function setFieldError(error: unknown, setError: UseFormSetError<KeyFormV
   if (!(error instanceof ApiError) || error.code !== 'invalid') return false;
   const field = FIELD_OF_PARAM[error.param?.replace(/[[.].*$/, '') ?? ''];
   if (field === undefined) return false;
-  setError(field, { message: error.message }, { shouldFocus: true });
+  setError(field, { message: messageOf(error) }, { shouldFocus: true });
   return true;
 }

@@ -163,7 +163,7 @@ describe('the page to create a key', () => {
     await userEvent.type(await screen.findByLabelText('Name'), 'k');
     await userEvent.click(screen.getByRole('button', { name: 'Create key' }));
     const field = screen.getByLabelText(/^Allowed IPs/);
-    await screen.findByText('ip_allowlist[0]: not an address.');
+    await screen.findByText('IP allowlist, entry 1: not an address.');
     expect(field.getAttribute('aria-invalid')).toBe('true');
   });
 });

@@ -1,7 +1,7 @@
-import type { Result } from '@gateway/dashboard-contract/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
+import { operatorNotificationsQuery, type OperatorNotifications } from '../../api/operator-notifications';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { Badge, Notice } from '../../ui/notice';
@@ -14,23 +14,18 @@ import { WebhookSecret } from '../../ui/webhook';
 import { StaleFigures } from '../credit/stale-figures';
 import { NotificationSettingsForm } from './notification-settings-form';
 
-type Notifications = Result<'GET /api/operator/notifications'>;
-type Incident = Notifications['incidents'][number];
-type Notification = Notifications['notifications'][number];
+type Incident = OperatorNotifications['incidents'][number];
+type Notification = OperatorNotifications['notifications'][number];
 
 const REFETCH_INTERVAL_MS = 5_000;
-const QUERY_KEY = ['operator-notifications'];
+const { queryKey: QUERY_KEY } = operatorNotificationsQuery;
 
 export function NotificationsPage() {
   const [editing, setEditing] = useState(false);
   const [secret, setSecret] = useState<string>();
   const toast = useToast();
   const queryClient = useQueryClient();
-  const query = useQuery({
-    queryKey: QUERY_KEY,
-    queryFn: ({ signal }) => api.call('GET /api/operator/notifications', { signal }),
-    refetchInterval: REFETCH_INTERVAL_MS,
-  });
+  const query = useQuery({ ...operatorNotificationsQuery, refetchInterval: REFETCH_INTERVAL_MS });
   const test = useMutation({
     mutationFn: () => api.call('POST /api/operator/notifications/test'),
     onSuccess: () => {
@@ -107,7 +102,7 @@ export function NotificationsPage() {
   );
 }
 
-function Recipients({ of }: { readonly of: Notifications }) {
+function Recipients({ of }: { readonly of: OperatorNotifications }) {
   const { settings, sends_mail: sendsMail, operator_emails: operators } = of;
   const emails = settings.email_enabled ? [...operators, ...settings.extra_emails] : [];
   return (

@@ -78,6 +78,18 @@ describe('the list of organizations', () => {
     await waitFor(() => expect(listed('Customer 1')).not.toBeNull());
   });
 
+  it('lists only suspended organizations, also with a search', async () => {
+    const { router } = renderPage('/operator/organizations?find=customer');
+    await userEvent.selectOptions(await screen.findByLabelText('Status'), 'Suspended');
+    await waitFor(() =>
+      expect(router.state.location.search).toEqual({ find: 'customer', state: 'suspended' }),
+    );
+    await waitFor(() => {
+      const last = api.requestsTo('GET /api/operator/organizations').at(-1);
+      expect(Object.fromEntries(last?.query ?? [])).toMatchObject({ search: 'customer', state: 'suspended' });
+    });
+  });
+
   it('finds every organization from the switcher and the command palette', async () => {
     const { router } = renderPage('/o/org-250/limits');
     const [switcher] = await screen.findAllByRole('button', { name: /Switch organization/ });
@@ -113,6 +125,9 @@ describe('the list of organizations', () => {
     expect(row).toContain('$9.00');
     expect(row).toContain('25%');
     expect(row).toContain('−$3.00');
+    expect(row).toContain('Of all spend');
+    const partly = screen.getByRole('link', { name: second.name }).closest('tr')?.textContent;
+    expect(partly).toContain('Cost known for 80% of spend');
     const unknown = screen.getByRole('link', { name: third.name }).closest('tr')?.textContent;
     expect(unknown).not.toContain('$0.00');
     expect(names()).toEqual([first, second, third].map(({ name }) => name));

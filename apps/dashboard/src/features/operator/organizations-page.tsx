@@ -7,8 +7,10 @@ import { blockingErrorOf } from '../../api/transient-error';
 import { errorRate } from '../../format/count';
 import { nanoUsdOf } from '../../format/money';
 import { Button } from '../../ui/button';
+import { omitUndefined } from '../../app/search';
 import { DebouncedInput } from '../../ui/debounced-input';
 import { Dialog } from '../../ui/dialog';
+import { Select } from '../../ui/field';
 import { LoadMore } from '../../ui/load-more';
 import { Badge } from '../../ui/notice';
 import { Page } from '../../ui/page';
@@ -16,31 +18,40 @@ import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Id, Money, Text, Time } from '../../ui/values';
 import { CreateOrganizationForm } from './create-organization-form';
-import { Margin } from './margin';
+import { Margin, marginNote } from './margin';
 import { OrganizationActions } from './organization-actions';
 import { PlatformFigures } from './platform-figures';
 import { RunningVersion } from './running-version';
 
 type Organization = Result<'GET /api/operator/organizations'>['data'][number];
 
+const STATES = ['active', 'suspended'] as const;
+
 const route = getRouteApi('/signed-in/operator/organizations');
 
 export function OrganizationsPage() {
-  const { find = '' } = route.useSearch();
+  const search = route.useSearch();
+  const { find = '', state } = search;
   const navigate = route.useNavigate();
   const goTo = useNavigate();
   const [creating, setCreating] = useState(false);
   const query = useInfiniteQuery({
-    queryKey: ['all-organizations', find],
+    queryKey: ['all-organizations', find, state],
     queryFn: ({ pageParam, signal }) =>
       api.call('GET /api/operator/organizations', {
-        query: { page_size: '100', page_token: pageParam, ...(find === '' ? {} : { search: find }) },
+        query: {
+          page_size: '100',
+          page_token: pageParam,
+          ...omitUndefined({ search: search.find, state }),
+        },
         signal,
       }),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_page_token,
     placeholderData: keepPreviousData,
   });
+  const change = (changes: { find?: string | undefined; state?: typeof state | undefined }) =>
+    void navigate({ search: omitUndefined({ ...search, ...changes }), replace: true });
   const shown = query.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <Page
@@ -54,14 +65,26 @@ export function OrganizationsPage() {
     >
       <PlatformFigures />
       <div className="grid gap-3">
-        <DebouncedInput
-          type="search"
-          aria-label="Search by name or ID"
-          placeholder="Search by name or ID"
-          className="sm:w-64"
-          value={find}
-          onCommit={(text) => void navigate({ search: text === '' ? {} : { find: text }, replace: true })}
-        />
+        <div className="flex flex-wrap gap-2">
+          <DebouncedInput
+            type="search"
+            aria-label="Search by name or ID"
+            placeholder="Search by name or ID"
+            className="sm:w-64"
+            value={find}
+            onCommit={(text) => change({ find: text || undefined })}
+          />
+          <Select
+            aria-label="Status"
+            className="!w-36"
+            value={state ?? ''}
+            onChange={({ target }) => change({ state: STATES.find((one) => one === target.value) })}
+          >
+            <option value="">All</option>
+            <option value="active">Active</option>
+            <option value="suspended">Suspended</option>
+          </Select>
+        </div>
         {blockingErrorOf(query) ? (
           <Failure error={query.error} what="organizations" onRetry={() => void query.refetch()} />
         ) : query.isPending ? (
@@ -74,9 +97,9 @@ export function OrganizationsPage() {
             rowId={({ id }) => id}
             stale={query.isPlaceholderData}
           />
-        ) : find !== '' ? (
+        ) : find !== '' || state !== undefined ? (
           <Empty icon="search" title="No matches">
-            Try a different search.
+            Try a different search or status.
           </Empty>
         ) : (
           <Empty
@@ -167,7 +190,16 @@ const COLUMNS: readonly Column<Organization>[] = [
     accessorFn: ({ usage }) => sortableUsd(usage?.margin?.margin_usd),
     meta: { figures: true, hide: 'tablet' },
     cell: ({ row: { original: one } }) =>
-      one.usage?.margin ? <Margin of={one.usage.margin} /> : <Unknown />,
+      one.usage?.margin ? (
+        <>
+          <Margin of={one.usage.margin} />
+          <p className="text-xs text-ink-faint">
+            {marginNote(one.usage.margin, one.usage.last_30_days.spend_usd)}
+          </p>
+        </>
+      ) : (
+        <Unknown />
+      ),
   },
   {
     id: 'errors',

@@ -3,12 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api } from '../../api/client';
+import { organizationQuery } from '../../api/organizations';
 import { count, counted } from '../../format/count';
 import { Badge, Notice } from '../../ui/notice';
 import { Fact, Facts, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
-import { Id, LogTime, Money, Time } from '../../ui/values';
+import { Id, LogTime, Money, Text, Time } from '../../ui/values';
 
 type Reconciliation = Result<'GET /api/operator/reconciliation'>['reconciliation'];
 type Ledger = NonNullable<Reconciliation['ledger']>;
@@ -164,14 +165,16 @@ const USAGE_KINDS: Readonly<Record<string, string>> = {
   daily_sums: 'Daily totals',
 };
 
+/** The id of an organization whose name is unknown. */
 function Organization({ id }: { readonly id: string }) {
+  const { data } = useQuery(organizationQuery(id));
   return (
     <Link
       to="/o/$organizationId"
       params={{ organizationId: id }}
       className="hover:text-accent hover:underline"
     >
-      <Id>{id}</Id>
+      {data ? <Text>{data.name}</Text> : <Id>{id}</Id>}
     </Link>
   );
 }

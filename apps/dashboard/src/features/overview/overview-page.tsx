@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { liveQuery } from '../../api/balance';
-import { modelLabel, modelsQuery } from '../../api/models';
+import { modelLabel } from '../../api/models';
 import { organizationQuery } from '../../api/organizations';
 import { usePermission } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
@@ -124,7 +124,6 @@ function LiveFigures({ organizationId }: { readonly organizationId: string }) {
 function Spend({ organizationId }: { readonly organizationId: string }) {
   const range = rangeOf({ range: RANGE });
   const usage = useQuery(usageQuery(organizationId, { ...range, split_by: 'model' }));
-  const { data: models = [] } = useQuery(modelsQuery);
   return (
     <Section
       title="Spend by model"
@@ -142,13 +141,7 @@ function Spend({ organizationId }: { readonly organizationId: string }) {
       ) : usage.data.totals.requests === 0 ? (
         <p className="py-8 text-center text-sm text-ink-soft">No requests in the last 30 days.</p>
       ) : (
-        <LazyUsageChart
-          series={usage.data}
-          measure="spend"
-          split="model"
-          nameOf={modelLabel}
-          knownIds={models.map(({ id }) => id)}
-        />
+        <LazyUsageChart series={usage.data} measure="spend" split="model" nameOf={modelLabel} />
       )}
     </Section>
   );

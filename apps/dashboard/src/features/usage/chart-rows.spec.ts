@@ -43,7 +43,7 @@ function series(...data: readonly UsagePoint[]): UsageSeries {
 }
 
 const chart = (one: UsageSeries, measure: Measure = 'spend', split: 'model' | 'key' = 'model') =>
-  chartOf(one, { measure, split, nameOf: (id) => id, knownIds: [] });
+  chartOf(one, { measure, split, nameOf: (id) => id });
 
 it('has a row for every day, including days without requests', () => {
   const { rows } = chart(series(point('2026-11-19T00:00:00.000Z', 'a', '1')));
@@ -58,6 +58,22 @@ it('adds amounts exactly', () => {
   const at = '2026-11-19T00:00:00.000Z';
   const { rows } = chart(series(point(at, 'a', '0.1'), point(at, 'a', '0.2')));
   expect(rows[1]?.exactUsd['a']).toBe('0.3');
+});
+
+it('sums a day exactly over its series', () => {
+  const at = '2026-11-19T00:00:00.000Z';
+  const one = series(point(at, 'a', '0.1'), point(at, 'b', '0.2'));
+  expect(chart(one).rows.map(({ total }) => total?.exactUsd)).toEqual([undefined, '0.3', undefined]);
+  expect(chart(one, 'requests').rows[1]?.total?.value).toBe(2);
+  expect(chart(one, 'p50').rows[1]?.total).toBeUndefined();
+});
+
+it('marks the day that has not ended', () => {
+  const one = series(point('2026-11-19T00:00:00.000Z', 'a', '1'));
+  const options = { measure: 'spend', split: 'model', nameOf: (id: string) => id } as const;
+  const partial = (now: string) => chartOf(one, options, Date.parse(now)).rows.map((row) => row.partial);
+  expect(partial('2026-11-20T09:30:00Z')).toEqual([false, false, true]);
+  expect(partial('2026-11-21T00:00:00Z')).toEqual([false, false, false]);
 });
 
 it('shows the largest series, and the others as one', () => {

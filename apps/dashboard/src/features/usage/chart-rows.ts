@@ -19,6 +19,10 @@ export interface ChartRow {
   readonly values: Readonly<Record<string, number | undefined>>;
   /** Exact amounts by series. */
   readonly exactUsd: Readonly<Record<string, string>>;
+  /** The sum of all series; undefined for latencies and without requests. */
+  readonly total: { readonly value: number; readonly exactUsd: string } | undefined;
+  /** The hour or day has not ended. */
+  readonly partial: boolean;
 }
 
 /** More series than these are shown as one, or for quantiles not at all. */
@@ -30,8 +34,6 @@ export interface ChartOptions {
   readonly measure: Measure;
   readonly split: UsageSplit;
   readonly nameOf: (id: string) => string;
-  /** All ids that charts may show, for stable colors. */
-  readonly knownIds: readonly string[];
 }
 
 export interface Chart {
@@ -43,18 +45,20 @@ export interface Chart {
   readonly max: number;
 }
 
-export function chartOf(series: UsageSeries, options: ChartOptions): Chart {
+export function chartOf(series: UsageSeries, options: ChartOptions, now = Date.now()): Chart {
   const { measure, split } = options;
   const parts = partsOf(series, options);
   const shown = new Set(parts.map(({ id }) => id));
   const byStart = groupByStart(series.data);
   const rows: ChartRow[] = [];
-  for (let at = Date.parse(series.start); at < Date.parse(series.end); at += STEP_MS[series.granularity]) {
+  const step = STEP_MS[series.granularity];
+  for (let at = Date.parse(series.start); at < Date.parse(series.end); at += step) {
     const points = byStart.get(at) ?? [];
     const figures = isLatency(measure)
       ? latencies(points, measure, split)
       : sums(points, measure, (point) => (shown.has(seriesOf(point, split)) ? seriesOf(point, split) : REST));
-    rows.push({ ...labelsOf(at, series.granularity), ...figures });
+    const partial = at <= now && now < at + step;
+    rows.push({ ...labelsOf(at, series.granularity), ...figures, partial });
   }
   return { rows, parts, max: maxOf(rows, parts, isLatency(measure)) };
 }
@@ -78,20 +82,17 @@ function groupByStart(data: readonly UsagePoint[]): ReadonlyMap<number, readonly
   return groups;
 }
 
-function partsOf(
-  { data }: UsageSeries,
-  { measure, split, nameOf, knownIds }: ChartOptions,
-): readonly ChartSeries[] {
+function partsOf({ data }: UsageSeries, { measure, split, nameOf }: ChartOptions): readonly ChartSeries[] {
   const totals = new Map<string, number>();
   for (const point of data) {
     const id = seriesOf(point, split);
     totals.set(id, (totals.get(id) ?? 0) + (isLatency(measure) ? point.requests : valueOf(point, measure)));
   }
   const hasOthers = totals.delete(REST);
-  const colors = seriesColors([...knownIds, ...totals.keys()]);
   const ids = [...totals].sort(([, left], [, right]) => right - left).map(([id]) => id);
   const hasRest = (hasOthers || ids.length > MAX_SERIES) && !isLatency(measure);
   const shown = ids.slice(0, hasRest ? MAX_SERIES - 1 : MAX_SERIES);
+  const colors = seriesColors(shown);
   return [
     ...shown.map((id) => ({ id, name: nameOf(id), color: colors.get(id) ?? '' })),
     ...(hasRest ? [{ id: REST, name: 'Others', color: 'var(--series-rest)' }] : []),
@@ -109,13 +110,18 @@ function sums(points: readonly UsagePoint[], measure: SumMeasure, seriesIdOf: (p
     nano[id] = (nano[id] ?? 0n) + nanoUsdOf(point.spend_usd);
   }
   const exactUsd = Object.fromEntries(Object.entries(nano).map(([id, amount]) => [id, usdOfNano(amount)]));
-  return { values, exactUsd };
+  const total = {
+    value: Object.values(values).reduce((sum, value) => sum + value, 0),
+    exactUsd: usdOfNano(Object.values(nano).reduce((sum, amount) => sum + amount, 0n)),
+  };
+  return { values, exactUsd, total: points.length === 0 ? undefined : total };
 }
 
 function latencies(points: readonly UsagePoint[], measure: LatencyMeasure, split: UsageSplit) {
   return {
     values: Object.fromEntries(points.map((point) => [seriesOf(point, split), latencyOf(point, measure)])),
     exactUsd: {},
+    total: undefined,
   };
 }
 

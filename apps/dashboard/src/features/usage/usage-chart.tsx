@@ -2,6 +2,7 @@ import {
   Bar,
   BarChart,
   CartesianGrid,
+  Cell,
   Line,
   LineChart,
   ResponsiveContainer,
@@ -10,12 +11,10 @@ import {
   YAxis,
 } from 'recharts';
 import type { UsageSeries } from '../../api/usage';
-import { count } from '../../format/count';
-import { exactUsd } from '../../format/money';
-import { estimatedDuration } from '../../format/time';
 import { visible } from '../../ui/values';
 import { chartAxis } from './chart-axis';
-import { chartOf, type ChartOptions, type ChartRow, type ChartSeries } from './chart-rows';
+import { chartOf, type ChartOptions, type ChartRow } from './chart-rows';
+import { ChartTooltip, Swatch } from './chart-tooltip';
 import { isLatency, type Measure } from './search';
 
 export interface UsageChartProps extends ChartOptions {
@@ -24,6 +23,8 @@ export interface UsageChartProps extends ChartOptions {
 
 const HEIGHT_PX = 224;
 const MARGIN = { top: 8, right: 4, bottom: 0, left: 0 };
+/** The bar of an hour or day that has not ended is lighter. */
+const PARTIAL_OPACITY = 0.5;
 const TICK = { fontSize: 11, fill: 'var(--ink-faint)' };
 
 /** The table below shows the same figures, for accessibility. */
@@ -100,7 +101,11 @@ export function UsageChart({ series, ...options }: UsageChartProps) {
                   stackId="all"
                   fill={color}
                   isAnimationActive={false}
-                />
+                >
+                  {rows.map(({ title, partial }) => (
+                    <Cell key={title} fillOpacity={partial ? PARTIAL_OPACITY : 1} />
+                  ))}
+                </Bar>
               ))}
             </BarChart>
           )}
@@ -114,6 +119,9 @@ export function UsageChart({ series, ...options }: UsageChartProps) {
               <bdi>{visible(part.name)}</bdi>
             </span>
           ))}
+          {!isTime && rows.some(({ partial }) => partial) && (
+            <p>Lighter bar: the current {series.granularity} (UTC) until now</p>
+          )}
         </figcaption>
       )}
     </figure>
@@ -130,44 +138,3 @@ const TITLES: Readonly<Record<Measure, string>> = {
   p95: 'p95 latency',
   first_token: 'p50 time to first token',
 };
-
-interface ChartTooltipProps {
-  readonly row: ChartRow | undefined;
-  readonly parts: readonly ChartSeries[];
-  readonly measure: Measure;
-}
-
-/** The exact figures of a point. */
-function ChartTooltip({ row, parts, measure }: ChartTooltipProps) {
-  if (!row) return null;
-  const shown = parts.filter(({ id }) => row.values[id] !== undefined);
-  return (
-    <div className="grid gap-1 rounded-md border border-line bg-paper px-3 py-2 text-xs shadow-float">
-      <p className="font-medium">{row.title}</p>
-      {shown.map(({ id, name, color }) => (
-        <p key={id} className="flex items-center gap-1.5">
-          <Swatch color={color} />
-          <span className="text-ink-soft">
-            <bdi>{visible(name)}</bdi>
-          </span>
-          <span className="figures ml-auto pl-4">{exactText(measure, row, id)}</span>
-        </p>
-      ))}
-      {shown.length === 0 && <p className="text-ink-soft">No requests</p>}
-    </div>
-  );
-}
-
-function exactText(measure: Measure, row: ChartRow, id: string): string {
-  if (measure === 'spend') return exactUsd(row.exactUsd[id] ?? '0');
-  const value = row.values[id] ?? 0;
-  return isLatency(measure) ? estimatedDuration(value) : count(value);
-}
-
-function Swatch({ color }: { readonly color: string }) {
-  return (
-    <svg viewBox="0 0 8 8" className="size-2 shrink-0" aria-hidden="true">
-      <rect width="8" height="8" rx="2" fill={color} />
-    </svg>
-  );
-}

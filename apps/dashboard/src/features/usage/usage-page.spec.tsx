@@ -3,7 +3,7 @@ import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import type { UsageMetrics } from '../../api/usage';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { BOUNDS, keyWith, ORGANIZATION, sessionOf, modelList } from '../../testing/fixtures';
+import { BOUNDS, keyWith, ORGANIZATION, sessionOf, modelList, modelWith } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const USAGE = 'GET /api/organizations/{organization_id}/usage';
@@ -103,6 +103,28 @@ describe('the usage page', () => {
     expect((await figure('Input tokens'))?.textContent).toBe(
       'Input tokens9,0004,000 cached, 320 written to cache',
     );
+  });
+
+  it('filters by a model that is no longer in the catalogue', async () => {
+    respondWith(['acme/removed', { requests: 1 }]);
+    api.on('GET /api/models', () => modelList([modelWith('acme/current')]));
+    renderUsage();
+    const options = async () =>
+      within(await screen.findByLabelText('Model'))
+        .getAllByRole('option')
+        .map((option) => option.textContent);
+    await waitFor(async () =>
+      expect(await options()).toEqual(['All models', 'acme/current', 'acme/removed']),
+    );
+  });
+
+  it('shows the totals below the rows', async () => {
+    respondWith(['acme/m-1', { requests: 8, errors: 2 }], ['acme/m-2', { requests: 1_000 }]);
+    renderUsage();
+    const table = await screen.findByRole('table', { name: 'Usage by model' });
+    const total = within(table).getAllByRole('row').at(-1)!;
+    const cells = within(total).getAllByRole('cell');
+    expect(cells.slice(0, 4).map((cell) => cell.textContent)).toEqual(['Total', '$0.00', '1,008', '2']);
   });
 
   it('shows the error rate of generations, and refused requests apart from it', async () => {

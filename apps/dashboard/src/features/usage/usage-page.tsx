@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import { useKeyNames } from '../../api/keys';
-import { modelLabel, modelsQuery } from '../../api/models';
+import { modelLabel } from '../../api/models';
 import { useProjectNames } from '../../api/projects';
 import { blockingErrorOf } from '../../api/transient-error';
 import {
@@ -16,6 +16,7 @@ import {
   type GroupsQuery,
   type UsageMetrics,
 } from '../../api/usage';
+import { useModelChoices, type UsedIn } from '../../api/used-models';
 import { omitUndefined } from '../../app/search';
 import { count, percent } from '../../format/count';
 import { estimatedDuration, exactDay, exactTime } from '../../format/time';
@@ -115,7 +116,6 @@ export function UsagePage() {
       order: order.desc ? 'desc' : 'asc',
     }),
   );
-  const { data: models = [] } = useQuery(modelsQuery);
   const { granularity: _granularity, ...filters } = query;
   const errors = useQuery(usageErrorsQuery(organizationId, filters));
   const rows = groups.data?.pages.flatMap(({ data }) => data) ?? [];
@@ -133,11 +133,6 @@ export function UsagePage() {
     if (split === 'project') return id === '' ? 'No project' : (projectNames.get(id) ?? id);
     return split === 'key' ? (keyNames.get(id) ?? id) : modelLabel(id);
   };
-  const knownIds = {
-    model: models.map(({ id }) => id),
-    key: [...keyNames.keys()],
-    project: ['', ...projectNames.keys()],
-  }[split];
 
   return (
     <Page
@@ -154,6 +149,7 @@ export function UsagePage() {
     >
       <Filters
         organizationId={organizationId}
+        period={query}
         search={search}
         onChange={change}
         keyNames={keyNames}
@@ -191,13 +187,7 @@ export function UsagePage() {
               />
             }
           >
-            <LazyUsageChart
-              series={series.data}
-              measure={measure}
-              split={split}
-              nameOf={nameOf}
-              knownIds={knownIds}
-            />
+            <LazyUsageChart series={series.data} measure={measure} split={split} nameOf={nameOf} />
           </Section>
           {blockingErrorOf(groups) ? (
             <Failure error={groups.error} what="usage" onRetry={() => void groups.refetch()} />
@@ -206,7 +196,13 @@ export function UsagePage() {
               <Table
                 caption={CAPTIONS[split]}
                 rows={rows}
-                columns={usageColumns({ split, nameOf, organizationId, filters: generationFilters })}
+                columns={usageColumns({
+                  split,
+                  nameOf,
+                  organizationId,
+                  filters: generationFilters,
+                  totals: series.data.totals,
+                })}
                 rowId={({ id }) => id}
                 stale={groups.isPlaceholderData}
                 sorted={{ by: sorting, onChange: setSorting }}
@@ -285,17 +281,16 @@ function Totals({ totals }: { readonly totals: UsageMetrics }) {
 
 interface FiltersProps {
   readonly organizationId: string;
+  readonly period: UsedIn;
   readonly search: UsageSearch;
   readonly onChange: (changes: Partial<UsageSearch>) => void;
   readonly keyNames: ReadonlyMap<string, string>;
   readonly projectNames: ReadonlyMap<string, string>;
 }
 
-function Filters({ organizationId, search, onChange, keyNames, projectNames }: FiltersProps) {
-  const { data: models = [] } = useQuery(modelsQuery);
+function Filters({ organizationId, period, search, onChange, keyNames, projectNames }: FiltersProps) {
   const { range = DEFAULT_RANGE } = search;
-  const withChosen = (ids: readonly string[], chosen: string | undefined) =>
-    chosen === undefined || ids.includes(chosen) ? ids : [...ids, chosen];
+  const models = useModelChoices(organizationId, period, search.model);
   return (
     <FilterBar inUse={filtersInUse(search)}>
       <Field label="Period">
@@ -341,10 +336,7 @@ function Filters({ organizationId, search, onChange, keyNames, projectNames }: F
           onChange={({ target }) => onChange({ model: target.value || undefined })}
         >
           <option value="">All models</option>
-          {withChosen(
-            models.map(({ id }) => id),
-            search.model,
-          ).map((id) => (
+          {models.map((id) => (
             <option key={id}>{id}</option>
           ))}
         </Select>

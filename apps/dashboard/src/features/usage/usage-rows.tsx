@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { UsageGroup } from '../../api/usage';
+import type { UsageGroup, UsageMetrics } from '../../api/usage';
 import { count } from '../../format/count';
 import { duration } from '../../format/time';
 import type { Column } from '../../ui/table';
@@ -16,6 +16,8 @@ interface ColumnOptions {
   readonly organizationId: string;
   /** The filters that list the generations of the row. */
   readonly filters: GenerationSearch;
+  /** The sums of all rows, including those that are not loaded. */
+  readonly totals: UsageMetrics;
 }
 
 /** Sortable columns have the id of the server's order. */
@@ -24,12 +26,14 @@ export function usageColumns({
   nameOf,
   organizationId,
   filters,
+  totals,
 }: ColumnOptions): readonly Column<UsageGroup>[] {
   const figures = { figures: true } as const;
   return [
     {
       id: 'name',
       header: HEADERS[split],
+      footer: () => 'Total',
       enableSorting: false,
       cell: ({ row: { original: row } }) =>
         split === 'project' ? (
@@ -55,6 +59,7 @@ export function usageColumns({
     {
       id: 'spend',
       header: 'Spend',
+      footer: () => <Money usd={totals.spend_usd} />,
       accessorFn: ({ spend_usd: usd }) => usd,
       sortDescFirst: true,
       meta: { figures: true, usd: ({ spend_usd: usd }) => usd, digits: 'all' },
@@ -63,6 +68,7 @@ export function usageColumns({
     {
       id: 'requests',
       header: 'Requests',
+      footer: () => count(totals.requests),
       accessorFn: ({ requests }) => requests,
       meta: figures,
       cell: ({ row: { original: row } }) => count(row.requests),
@@ -70,6 +76,7 @@ export function usageColumns({
     {
       id: 'errors',
       header: 'Errors',
+      footer: () => count(totals.errors),
       accessorFn: ({ errors }) => errors,
       meta: { figures: true, hide: 'phone' },
       cell: ({ row: { original: row } }) => count(row.errors),
@@ -77,6 +84,7 @@ export function usageColumns({
     {
       id: 'refused',
       header: 'Refused',
+      footer: () => count(totals.refused),
       accessorFn: ({ refused }) => refused,
       meta: { figures: true, hide: 'phone' },
       cell: ({ row: { original: row } }) => count(row.refused),
@@ -84,6 +92,7 @@ export function usageColumns({
     {
       id: 'prompt_tokens',
       header: 'Input tokens',
+      footer: () => count(totals.prompt_tokens),
       accessorFn: ({ prompt_tokens: tokens }) => tokens,
       meta: { figures: true, hide: 'phone' },
       cell: ({ row: { original: row } }) => count(row.prompt_tokens),
@@ -91,6 +100,7 @@ export function usageColumns({
     {
       id: 'completion_tokens',
       header: 'Output tokens',
+      footer: () => count(totals.completion_tokens),
       accessorFn: ({ completion_tokens: tokens }) => tokens,
       meta: { figures: true, hide: 'phone' },
       cell: ({ row: { original: row } }) => count(row.completion_tokens),
@@ -100,7 +110,10 @@ export function usageColumns({
       header: 'Mean latency',
       enableSorting: false,
       meta: { figures: true, hide: 'tablet' },
-      cell: ({ row: { original: row } }) => (row.duration === null ? '—' : duration(row.duration.mean_ms)),
+      footer: () => meanOf(totals),
+      cell: ({ row: { original: row } }) => meanOf(row),
     },
   ];
 }
+
+const meanOf = ({ duration: latency }: UsageMetrics) => (latency === null ? '—' : duration(latency.mean_ms));

@@ -43,6 +43,7 @@ interface OrganizationFilter {
   readonly organizationId?: string;
   /** Part of the name or id, in any case. */
   readonly search?: string;
+  readonly suspended?: boolean;
 }
 
 interface NewKey {

@@ -52,6 +52,7 @@ export function createOrganizationEndpoints(
       const filter = {
         ...(seesAll ? {} : ownOrganizationsOf(actor)),
         ...(search !== undefined && { search }),
+        ...(query.state !== undefined && { suspended: query.state === 'suspended' }),
       };
       const page = await readPage(query.page_size, query.page_token, (request) =>
         ports.organizations.list(request, filter),

@@ -65,9 +65,13 @@ describe('lists with a search', () => {
   }): Page => ({ ids: page.data.map(({ id }) => id), nextPageToken: page.next_page_token ?? '' });
   const keys = (filter: InputOf<typeof parts.keys, 'query'>) =>
     allPages(async (page) => pageOf(await fixture.listKeys(organizationId, { ...queryOf(page), ...filter })));
-  const organizations = (search: string, client = fixture.endpoints) =>
+  const organizations = (
+    search: string,
+    client = fixture.endpoints,
+    filter: { readonly state?: 'active' | 'suspended' } = {},
+  ) =>
     allPages(async (page) => {
-      const query = { ...queryOf(page), search };
+      const query = { ...queryOf(page), search, ...filter };
       return pageOf(await client.call(endpoints.organizations.list, { query }));
     });
   const members = (search: string) =>
@@ -166,6 +170,15 @@ describe('lists with a search', () => {
     expect(await organizations('CUSTOMER 001')).toEqual(['org-001']);
     expect(await organizations('ORG-001')).toEqual(['org-001']);
     expect(new Set(await organizations('customer')).size).toBe(ROWS);
+    await fixture.pool.query(`update organizations set suspended = true where id in ('org-001', 'org-003')`);
+    const suspended = { search: 'customer', state: 'suspended', page_size: '1' } as const;
+    const page = await fixture.endpoints.call(endpoints.organizations.list, { query: suspended });
+    const query = { ...suspended, page_token: page.next_page_token ?? '' };
+    const next = await fixture.endpoints.call(endpoints.organizations.list, { query });
+    expect([...page.data, ...next.data].map(({ id }) => id).sort()).toEqual(['org-001', 'org-003']);
+    expect(next.next_page_token).toBeNull();
+    const active = await organizations('customer', fixture.endpoints, { state: 'active' });
+    expect(new Set(active).size).toBe(ROWS - 2);
   });
 
   it('searches only the organizations of a person who is no operator', async () => {

@@ -234,8 +234,15 @@ export const creditEndpoints = {
     method: 'GET',
     path: '/api/organizations/{organization_id}/statement.csv',
     access: 'credit:read',
-    summary: 'Download the statement of a month as CSV, oldest first',
-    query: z.strictObject({ month }),
+    summary: 'Download the statement of a month or a day as CSV, oldest first',
+    query: z.strictObject({
+      month,
+      rows: z
+        .enum(['lines', 'days', 'credits'])
+        .default('lines')
+        .meta({ description: 'One row per line, per day, or per credit and correction.' }),
+      day: day.optional().meta({ description: 'Only the lines of one day of the month, YYYY-MM-DD, UTC.' }),
+    }),
     response: stream('text/csv'),
   }),
   alert: endpoint({

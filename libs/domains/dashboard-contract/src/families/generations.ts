@@ -119,6 +119,9 @@ export const generationDetail = z
       .string()
       .nullable()
       .meta({ description: 'What the error code means; null without one.' }),
+    project_id: id
+      .nullable()
+      .meta({ description: 'The project of the key when the request was admitted; null without one.' }),
     settled_at: time,
     usage_source: z
       .enum(['provider', 'counted'])

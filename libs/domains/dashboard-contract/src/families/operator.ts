@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { endpoint, json } from '../endpoint';
-import { id, page, pageQuery, searchText, time, usd } from '../fields';
+import { id, page, time, usd } from '../fields';
 import { key } from './keys';
-import { organization } from './organizations';
+import { organization, organizationQuery } from './organizations';
 import { usageTotals } from './usage';
 
 const number = z.int().min(0);
@@ -283,7 +283,7 @@ export const operatorEndpoints = {
     access: 'platform:organizations',
     summary: 'List or search all organizations with balance, spend, margin, errors and last use',
     description: 'The last 30 UTC days include today.',
-    query: pageQuery.extend({ search: searchText('name or the id') }),
+    query: organizationQuery,
     response: json(page(organizationFigures)),
     compressed: true,
   }),

@@ -87,6 +87,11 @@ const ceilingsToSet = z
   .partial();
 const limitsToSet = ceilingsToSet.extend({ budgets: otherBudgetsToSet.optional() });
 
+export const organizationQuery = pageQuery.extend({
+  search: searchText('name or the id'),
+  state: z.enum(['active', 'suspended']).optional(),
+});
+
 export const organizationEndpoints = {
   list: endpoint({
     method: 'GET',
@@ -94,7 +99,7 @@ export const organizationEndpoints = {
     owner: 'auth',
     access: 'authenticated',
     summary: 'List or search your organizations; operators see all organizations',
-    query: pageQuery.extend({ search: searchText('name or the id') }),
+    query: organizationQuery,
     response: json(page(organization)),
     compressed: true,
   }),

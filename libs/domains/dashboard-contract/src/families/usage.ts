@@ -200,6 +200,8 @@ export const usageEndpoints = {
     path: `${path}.csv`,
     access: 'usage:read',
     summary: 'Download usage as CSV',
+    description:
+      'The rows of usage over time, with the names of keys and projects, and durations in whole milliseconds.',
     query: usageRange,
     response: stream('text/csv'),
   }),

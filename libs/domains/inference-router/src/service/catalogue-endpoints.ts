@@ -178,7 +178,7 @@ export function createCatalogueEndpoints({
       if (!SECRET_NAME.test(name)) {
         throw invalid(
           'name',
-          'must match [A-Za-z0-9._-], start with a letter or digit, and have at most 63 characters',
+          'must have 1 to 63 letters, digits, dots, hyphens or underscores, and start with a letter or digit',
         );
       }
       const secret = value.trim();

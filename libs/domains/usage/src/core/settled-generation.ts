@@ -30,6 +30,8 @@ export interface SettledGeneration {
   /** The API of its request. */
   readonly apiType: ApiType;
   readonly externalUser: string | undefined;
+  /** The project of the key when it was admitted; empty without one. */
+  readonly projectId: string;
   /** Error code if the generation failed. */
   readonly errorCode: string | undefined;
   /** From admission to the first output; undefined unless streamed. */
@@ -46,8 +48,6 @@ export interface StoredGeneration extends SettledGeneration {
   readonly providerCostNanoUsd: NanoUsd | undefined;
   /** The run that it belongs to; only sums of usage read it. */
   readonly runId: string | undefined;
-  /** The project of the key when it was admitted; empty without one. */
-  readonly projectId: string;
 }
 
 /** One call to a provider. */

@@ -403,6 +403,7 @@ describe('the list of generations', () => {
       attempts,
       prices,
       errorCode: 'upstream_error',
+      projectId: 'proj-1',
     });
     const find = async (organization_id: string) => {
       const params = { organization_id, generation_id: 'gen-detail' };
@@ -412,6 +413,7 @@ describe('the list of generations', () => {
     expect(found).toMatchObject({
       id: 'gen-detail',
       status: 'failed',
+      project_id: 'proj-1',
       error_message: 'The model provider failed. Retry with backoff.',
       settled_at: isoTime(NOON + 100),
       time_to_first_token_ms: 0,

@@ -27,13 +27,17 @@ export function createPrismaOrganizationStore(prisma: AuthPrisma): OrganizationS
       return row ? organizationOf(row) : undefined;
     },
 
-    async list(page, { memberId, organizationId, search }) {
+    async list(page, { memberId, organizationId, search, suspended }) {
       const { where, ...order } = newestFirst(page);
       const own = memberId === undefined ? {} : { memberships: { some: { memberId } } };
       const one = organizationId === undefined ? {} : { id: organizationId };
+      const state = suspended === undefined ? {} : { suspended };
       const found =
         search === undefined ? {} : { OR: [{ name: containing(search) }, { id: containing(search) }] };
-      const rows = await prisma.organization.findMany({ where: { AND: [where, own, one, found] }, ...order });
+      const rows = await prisma.organization.findMany({
+        where: { AND: [where, own, one, found, state] },
+        ...order,
+      });
       return rows.map(organizationOf);
     },
 

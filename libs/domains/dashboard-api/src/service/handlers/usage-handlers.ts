@@ -1,4 +1,5 @@
-import { endpoints, type JsonOf } from '@gateway/dashboard-contract';
+import { endpoints, parts, type JsonOf } from '@gateway/dashboard-contract';
+import { CSV_PAGE_SIZE } from '../http/csv-pages';
 import { sendCsv, type CsvRow } from '../http/csv';
 import { implement, type Implementation } from '../http/implement';
 import type { DashboardApiPorts } from '../ports';
@@ -7,7 +8,9 @@ const CSV_HEADER: CsvRow = [
   'start_utc',
   'model_id',
   'key_id',
+  'key_name',
   'project_id',
+  'project_name',
   'requests',
   'errors',
   'cancelled',
@@ -31,13 +34,59 @@ const CSV_HEADER: CsvRow = [
 /** Rows per chunk of a file. */
 const CSV_CHUNK_ROWS = 500;
 
-export function createUsageHandlers({ owners }: DashboardApiPorts): readonly Implementation[] {
+/** The most ids of a list of keys or projects. */
+const MAX_IDS = 100;
+/** Ids that such a list accepts. */
+const LISTED_ID = /^[\w-]+$/;
+
+type Point = JsonOf<typeof endpoints.usage.series>['data'][number];
+type Names = ReadonlyMap<string, string>;
+
+interface NamedPage {
+  readonly data: readonly { readonly id: string; readonly name: string }[];
+}
+
+export function createUsageHandlers({ owners, log }: DashboardApiPorts): readonly Implementation[] {
+  /** Without names for a requester who may not read them, or while they are unavailable. */
+  async function namesOf(
+    what: string,
+    ids: readonly (string | null)[],
+    list: (query: { ids: string; page_size: string }) => Promise<NamedPage>,
+  ): Promise<Names> {
+    const listed = [...new Set(ids)].filter((id) => id !== null && LISTED_ID.test(id));
+    const names = new Map<string, string>();
+    try {
+      for (let from = 0; from < listed.length; from += MAX_IDS) {
+        const some = listed.slice(from, from + MAX_IDS).join(',');
+        const { data } = await list({ ids: some, page_size: CSV_PAGE_SIZE });
+        for (const { id, name } of data) names.set(id, name);
+      }
+    } catch (error) {
+      log.warn({ err: error }, `exporting usage without the names of ${what}`);
+    }
+    return names;
+  }
+
   return [
     implement(endpoints.usage.csv, async ({ params, query, response }) => {
       const { data } = await owners['generation-query'].call(endpoints.usage.series, { params, query });
+      const [keyNames, projectNames] = await Promise.all([
+        namesOf(
+          'keys',
+          data.map(({ key_id: id }) => id),
+          (ids) => owners.auth.call(parts.keys, { params, query: { ...ids, kind: 'all' } }),
+        ),
+        namesOf(
+          'projects',
+          data.map(({ project_id: id }) => id),
+          (ids) => owners.auth.call(parts.projects, { params, query: { ...ids, state: 'all' } }),
+        ),
+      ]);
       async function* chunks() {
         for (let from = 0; from < data.length; from += CSV_CHUNK_ROWS) {
-          yield data.slice(from, from + CSV_CHUNK_ROWS).map(csvRowOf);
+          yield data
+            .slice(from, from + CSV_CHUNK_ROWS)
+            .map((point) => csvRowOf(point, keyNames, projectNames));
         }
       }
       const days = [query.start, query.end].map((time) => time.slice(0, 10)).join('_');
@@ -46,12 +95,15 @@ export function createUsageHandlers({ owners }: DashboardApiPorts): readonly Imp
   ];
 }
 
-function csvRowOf(point: JsonOf<typeof endpoints.usage.series>['data'][number]): CsvRow {
+function csvRowOf(point: Point, keyNames: Names, projectNames: Names): CsvRow {
+  const { key_id: keyId, project_id: projectId } = point;
   return [
     point.start,
     point.model_id,
-    point.key_id,
-    point.project_id,
+    keyId,
+    keyId === null ? null : (keyNames.get(keyId) ?? null),
+    projectId,
+    projectId === null ? null : (projectNames.get(projectId) ?? null),
     point.requests,
     point.errors,
     point.cancelled,
@@ -66,9 +118,7 @@ function csvRowOf(point: JsonOf<typeof endpoints.usage.series>['data'][number]):
     point.cost_usd,
     point.spend_usd,
     ...[point.duration, point.time_to_first_token].flatMap((latency) => [
-      latency?.mean_ms ?? null,
-      latency?.p50_ms ?? null,
-      latency?.p95_ms ?? null,
+      ...(latency ? [latency.mean_ms, latency.p50_ms, latency.p95_ms].map(Math.round) : [null, null, null]),
     ]),
   ];
 }

@@ -117,6 +117,7 @@ interface GenerationRow {
   readonly latency_ms: bigint;
   readonly generation_time_ms: bigint;
   readonly external_user: string | null;
+  readonly project_id: string;
   readonly api_type: string;
   readonly error_code: string | null;
   readonly usage_source: string | null;
@@ -289,6 +290,7 @@ function generationOf(row: GenerationRow): SettledGeneration {
     latencyMs: Number(row.latency_ms),
     generationTimeMs: Number(row.generation_time_ms),
     externalUser: row.external_user ?? undefined,
+    projectId: row.project_id,
     apiType: apiTypeOf(row.api_type),
     errorCode: row.error_code ?? undefined,
     timeToFirstTokenMs: row.time_to_first_token_ms === null ? undefined : Number(row.time_to_first_token_ms),

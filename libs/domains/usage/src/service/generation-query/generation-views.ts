@@ -39,6 +39,7 @@ export function generationDetailView(
     image_tokens: usage.imageTokens,
     reasoning_tokens: usage.reasoningTokens,
     error_message: errorCode !== undefined && isErrorCode(errorCode) ? errorTable[errorCode].message : null,
+    project_id: generation.projectId === '' ? null : generation.projectId,
     settled_at: isoTime(generation.settledAt),
     usage_source: generation.usageSource ?? null,
     latency_ms: generation.latencyMs,
