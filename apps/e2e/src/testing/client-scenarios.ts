@@ -141,7 +141,11 @@ export const scenarios: readonly ClientScenario[] = [
   {
     name: 'daily_budget_exceeded',
     status: 429,
-    envelope: limited('daily_budget_exceeded', 'daily_budget', 0.000001, { held: 0 }),
+    envelope: limited('daily_budget_exceeded', 'daily_budget', 0.000001, {
+      held: 0,
+      period: 'day',
+      resets_at: expect.stringMatching(/T00:00:00\.000Z$/) as unknown,
+    }),
     prepare: async ({ testEnv }) => ({
       options: { apiKey: (await testEnv.tenant({ limits: { daily_budget_usd: '0.000001' } })).apiKey },
     }),
