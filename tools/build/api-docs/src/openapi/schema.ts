@@ -19,7 +19,11 @@ export const usd = (description: string): JsonObject => ({ type: 'number', descr
 export const flag = (description: string): JsonObject => ({ type: 'boolean', description });
 
 /** In ISO 8601, UTC. */
-export const time = (description: string): JsonObject => ({ type: 'string', format: 'date-time', description });
+export const time = (description: string): JsonObject => ({
+  type: 'string',
+  format: 'date-time',
+  description,
+});
 
 export const constant = (value: string, description: string): JsonObject => ({
   type: 'string',
