@@ -13,10 +13,6 @@ const SERVER_KEEPALIVE_MS = 60_000;
 /** Streams to a peer that vanished fail after ten seconds. */
 const CLIENT_KEEPALIVE_MS = 5_000;
 const KEEPALIVE_TIMEOUT_MS = 5_000;
-/** Clients reconnect after this time, so that a load balancer in between distributes them over new replicas. */
-const MAX_CONNECTION_AGE_MS = 5 * 60_000;
-/** Longer than any generation: a stream in flight stays on its old connection. */
-const MAX_CONNECTION_AGE_GRACE_MS = 60 * 60_000;
 const MIN_RECONNECT_BACKOFF_MS = 100;
 /** Short, since calls fail until the client reconnects to a restarted service. */
 const MAX_RECONNECT_BACKOFF_MS = 1_000;
@@ -54,14 +50,13 @@ export function channelCredentials(tls: RpcTls | undefined): ChannelCredentials 
   return ChannelCredentials.createSsl(tls.certificateAuthority, tls.privateKey, tls.certificate);
 }
 
+/** Without a maximum age of connections: see `stop` of the server. */
 export function serverOptions(maxMessageBytes: number): ChannelOptions {
   return {
     'grpc.max_send_message_length': maxMessageBytes,
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.keepalive_time_ms': SERVER_KEEPALIVE_MS,
     'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
-    'grpc.max_connection_age_ms': MAX_CONNECTION_AGE_MS,
-    'grpc.max_connection_age_grace_ms': MAX_CONNECTION_AGE_GRACE_MS,
     'grpc.enable_channelz': 0,
   };
 }

@@ -101,6 +101,25 @@ describe('the gRPC server', () => {
     await stopped;
   });
 
+  it('finishes calls in flight that last longer than the interval of keepalive pings', async () => {
+    const [arrived, finish] = [gate(), gate()];
+    check = async () => {
+      arrived.open();
+      await finish.opened;
+      return SERVING;
+    };
+    await serve(LONG_MS);
+    const inFlight = testClient().check({ service: '' });
+    await arrived.opened;
+    const stopped = server.stop();
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    const refused = await caught(testClient().check({ service: '' }));
+    expect([isRpcUnavailable(refused), isRpcUnreachable(refused)]).toEqual([true, true]);
+    finish.open();
+    expect(await inFlight).toEqual(SERVING);
+    await stopped;
+  }, 30_000);
+
   it('reports the outcome of each call, once', async () => {
     await serve(20);
     ends.length = 0;

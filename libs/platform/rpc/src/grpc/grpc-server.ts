@@ -3,6 +3,7 @@ import type { CallFailure } from '@gateway/contracts/batched-calls';
 import { DEFAULT_IDENTITY_DOMAIN } from '@gateway/contracts/callers';
 import {
   Server,
+  status,
   type ServerDuplexStream,
   type ServerWritableStream,
   type ServiceDefinition as GrpcServiceDefinition,
@@ -18,7 +19,15 @@ import { EXCHANGE_PATH } from './batched/protocol';
 import { BatchExchange, type AcceptCall } from './batched/serve-batches';
 import { callerOf } from './caller-identity';
 import { serverCredentials, serverOptions, type RpcTls, type RpcTlsFiles } from './grpc-options';
-import { asBuffer, fromGrpcMetadata, identity, pathOf, toCallFailure, toRefusal } from './grpc-wire';
+import {
+  ACCEPTS_NO_CALLS,
+  asBuffer,
+  fromGrpcMetadata,
+  identity,
+  pathOf,
+  toCallFailure,
+  toRefusal,
+} from './grpc-wire';
 import { createHealth } from './health';
 import { addReflection } from './reflection';
 
@@ -104,6 +113,8 @@ export function createGrpcServer({
     onCallEnd,
   });
   let stopping: Promise<void> | undefined;
+  /** Set by the stop; called when no client has a stream. */
+  let whenDrained: (() => void) | undefined;
 
   const methods = servedMethods([...services, health.service]);
   const exchanges = new Set<BatchExchange>();
@@ -147,6 +158,8 @@ export function createGrpcServer({
   }
 
   function exchange(call: ServerDuplexStream<Buffer, Buffer>): void {
+    if (stopping !== undefined)
+      return void call.emit('error', { code: status.UNAVAILABLE, details: ACCEPTS_NO_CALLS });
     const caller = callerBehind(call);
     const accept: AcceptCall = ({ path, timeoutMs, metadata }, replies) => {
       const [service = '', method = ''] = path.slice(1).split('/');
@@ -157,8 +170,10 @@ export function createGrpcServer({
     };
     const batches = new BatchExchange(call, { accept, maxMessageBytes });
     exchanges.add(batches);
-    call.once('cancelled', () => exchanges.delete(batches));
-    if (stopping !== undefined) batches.goAway();
+    call.once('cancelled', () => {
+      exchanges.delete(batches);
+      if (exchanges.size === 0) whenDrained?.();
+    });
   }
 
   function start(): Promise<{ readonly port: number }> {
@@ -174,8 +189,10 @@ export function createGrpcServer({
 
   function stop(): Promise<void> {
     stopping ??= new Promise((resolve) => {
-      // Otherwise the shutdown would wait for health watches and batched calls.
+      // Otherwise the shutdown would wait for health watches.
       health.stop();
+      // The shutdown makes HTTP/2 announce it (GOAWAY), after which a client of grpc-js drops the connection with its
+      // next keepalive ping (grpc-node issue 3068). So each client first ends its stream, after its last call.
       for (const each of exchanges) each.goAway();
       let overdue = setTimeout(() => {
         calls.abortAll();
@@ -184,10 +201,12 @@ export function createGrpcServer({
           resolve();
         }, FLUSH_MS);
       }, drainMs);
-      server.tryShutdown(() => {
-        clearTimeout(overdue);
-        resolve();
-      });
+      whenDrained = () =>
+        server.tryShutdown(() => {
+          clearTimeout(overdue);
+          resolve();
+        });
+      if (exchanges.size === 0) whenDrained();
     });
     return stopping;
   }

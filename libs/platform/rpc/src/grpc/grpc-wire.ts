@@ -43,9 +43,15 @@ export function toRefusal({ failure, internalMessage = '' }: RpcError): CallFail
   return { status: REFUSAL_STATUS[failure] ?? status.PERMISSION_DENIED, details: internalMessage };
 }
 
-/** gRPC has no status code for this, only this text. A test without a server checks it. */
+/** The server refuses a stream, and with it all of its calls. */
+export const ACCEPTS_NO_CALLS = 'the server accepts no more calls';
+
+/** gRPC has no status code for this, only these texts. Tests without a server, and with a stopping one, check it. */
 function wasNeverSent(details: string): boolean {
-  return /^(?:\w+: )?No connection established|^Name resolution failed/.test(details);
+  return (
+    details === ACCEPTS_NO_CALLS ||
+    /^(?:\w+: )?No connection established|^Name resolution failed/.test(details)
+  );
 }
 
 /** The error of a failed call: the handler's error if there is one, else the failure of the transport. */
