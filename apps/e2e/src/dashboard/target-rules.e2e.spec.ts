@@ -98,7 +98,7 @@ describe('allowed providers and regions in the dashboard, in a real browser', ()
     await page.getByRole('button', { name: 'Change providers and regions' }).click();
     await page.getByLabel('Denied providers').fill('not a name!');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('denied_providers[2] must be 1 to 64 letters').waitFor();
+    await page.getByText('Denied providers, entry 3 must be 1 to 64 letters').waitFor();
     await page.getByLabel('Denied providers').fill('emulator');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Providers and regions updated.').first().waitFor();
