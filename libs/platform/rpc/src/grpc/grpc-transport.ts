@@ -33,15 +33,23 @@ export function createGrpcTransport({
   return transportOver(client, maxMessageBytes);
 }
 
-/** The calls of one gRPC client: all on one stream, which is replaced from time to time. */
-export function transportOver(client: Client, maxMessageBytes: number): GrpcTransport {
+/**
+ * The calls of one gRPC client: all on one stream, which is replaced from time to time.
+ *
+ * @param onGoAway - called when the server stops: it finishes its calls, and accepts no more
+ */
+export function transportOver(
+  client: Client,
+  maxMessageBytes: number,
+  onGoAway: () => void = () => undefined,
+): GrpcTransport {
   let current: CallStream | undefined;
 
   const start: StartStream<Uint8Array> = (call, reader) => {
     const ended = failureBeforeStart(call, call.timeoutMs);
     if (ended !== undefined) throw ended;
     try {
-      if (!current?.isOpen) current = new CallStream(client, maxMessageBytes);
+      if (!current?.isOpen) current = new CallStream(client, maxMessageBytes, onGoAway);
     } catch (cause) {
       // The client is closed.
       throw new RpcError('unreachable', `${pathOf(call.service, call.method)} could not be sent`, cause);

@@ -10,7 +10,7 @@ import { checkedMetadata } from '../../call-metadata';
 import { encodeMessage } from '../../encode-message';
 import { RpcError } from '../../rpc-error';
 import type { StartedStream, StreamReader, TransportCall } from '../../transport';
-import { asBuffer, identity, pathOf, transportFailure } from '../grpc-wire';
+import { ACCEPTS_NO_CALLS, asBuffer, identity, pathOf, transportFailure } from '../grpc-wire';
 import { BatchWriter } from './batch-writer';
 import { LargeRequests } from './large-requests';
 import { OpenCall, type OpenCallPorts } from './open-call';
@@ -39,6 +39,8 @@ export class CallStream {
   constructor(
     client: Client,
     private readonly maxMessageBytes: number,
+    /** The server stops: it accepts no more calls. */
+    private readonly onGoAway: () => void,
   ) {
     this.stream = client.makeBidiStreamRequest(EXCHANGE_PATH, identity, identity, new Metadata(), {});
     this.stream.on('data', (bytes: Buffer) => this.receive(bytes));
@@ -134,11 +136,14 @@ export class CallStream {
     const { replies, goAway, consumed } = batch;
     for (const reply of replies) this.calls.get(reply.id)?.receive(reply);
     for (const { id, bytes } of consumed) this.calls.get(id)?.taken(bytes);
-    if (goAway) this.close();
+    if (!goAway) return;
+    this.close();
+    this.onGoAway();
   }
 
   private fail(failure: ServiceError | undefined): void {
     this.isClosing = true;
+    if (failure?.details === ACCEPTS_NO_CALLS) this.onGoAway();
     const unsent = new Set(this.unsent.filter(isFirst).map(({ id }) => id));
     this.unsent = [];
     for (const [id, open] of [...this.calls]) {

@@ -43,6 +43,8 @@ export class Replica {
   private awaitingSinceMs = 0;
   private responsive = true;
   private probing = false;
+  /** Until the next connection. */
+  private stopping = false;
   private retired = false;
   private closed = false;
   private readonly unresponsiveListeners = new Set<() => void>();
@@ -67,8 +69,9 @@ export class Replica {
     return this.responsive && this.isConnected;
   }
 
+  /** Whether it accepts calls. */
   get isConnected(): boolean {
-    return !this.closed && this.connection(false) === connectivityState.READY;
+    return !this.closed && !this.stopping && this.connection(false) === connectivityState.READY;
   }
 
   open(): OpenCall {
@@ -100,6 +103,12 @@ export class Replica {
   onUnresponsive(listener: () => void): () => void {
     this.unresponsiveListeners.add(listener);
     return () => this.unresponsiveListeners.delete(listener);
+  }
+
+  /** The server finishes its calls, and accepts no more. */
+  markStopping(): void {
+    this.stopping = true;
+    this.deps.onChange();
   }
 
   /** Closes the replica once its calls have ended. */
@@ -142,6 +151,7 @@ export class Replica {
     const state = this.connection(true);
     this.deps.client.getChannel().watchConnectivityState(state, Infinity, (error) => {
       if (error !== undefined || this.closed) return;
+      if (state === connectivityState.READY) this.stopping = false;
       this.deps.onChange();
       this.watchConnection();
     });

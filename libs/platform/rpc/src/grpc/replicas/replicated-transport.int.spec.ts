@@ -85,7 +85,7 @@ class TestReplica {
     return this;
   }
 
-  async serve(version: 'now' | 'next' = 'now'): Promise<void> {
+  async serve(version: 'now' | 'next' = 'now', drainMs = 50): Promise<void> {
     const respond = async (): Promise<Text> => {
       await this.gate;
       return { text: this.name };
@@ -108,7 +108,7 @@ class TestReplica {
     };
     const service =
       version === 'now' ? bindService(EchoDefinition, handlers) : bindService(NextEchoDefinition, handlers);
-    this.server = createGrpcServer({ services: [service], host: '127.0.0.1', port: this.port, drainMs: 50 });
+    this.server = createGrpcServer({ services: [service], host: '127.0.0.1', port: this.port, drainMs });
     this.port = (await this.server.start()).port;
   }
 
@@ -210,6 +210,36 @@ describe('calls to replicas', () => {
     expect(await countResponses(client, 6)).toEqual({ b: 6 });
     a.relay.resume();
     await until('the resumed replica', respondsFrom(client, 'a'));
+  });
+
+  it('leave a stopping replica, which finishes its own', async () => {
+    await a.server.stop();
+    await a.serve('now', LONG_MS);
+    const client = open({ probeAfterMs: LONG_MS });
+    await until('both', async () => Object.keys(await countResponses(client, 2)).length === 2);
+    let release = (): void => undefined;
+    a.streamGate = b.streamGate = new Promise((resolve) => (release = resolve));
+    const streams = [0, 1].map(() => client.follow({ text: '' })[Symbol.asyncIterator]());
+    const first = await Promise.all(
+      streams.map(async (stream) => (await stream.next()).value.text as string),
+    );
+    expect(new Set(first)).toEqual(new Set(['a', 'b']));
+    const stopped = a.server.stop();
+    // Before the client knows, or after: each new call is served.
+    const names = Array.from({ length: 8 }, async () => (await client.change({ text: '' })).text);
+    expect(await Promise.all(names)).toHaveLength(8);
+    for (let call = 0; call < 4; call += 1) {
+      expect((await client.change({ text: '' })).text).toBe('b');
+      for await (const { text } of client.follow({ text: '' })) {
+        expect(text).toBe('b');
+        break;
+      }
+    }
+    release();
+    const last = await Promise.all(streams.map(async (stream) => (await stream.next()).value.text as string));
+    expect(last).toEqual(first.map((name) => `still ${name}`));
+    for (const stream of streams) expect((await stream.next()).done).toBe(true);
+    await stopped;
   });
 
   it('that are not idempotent are never sent twice', async () => {

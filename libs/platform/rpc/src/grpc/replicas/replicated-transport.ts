@@ -6,6 +6,7 @@ import {
   isRpcDeadlineExceeded,
   isRpcUnavailable,
   isRpcUnimplemented,
+  isRpcUnreachable,
   RpcError,
 } from '../../rpc-error';
 import {
@@ -61,8 +62,8 @@ export const defaultReplicaLimits: ReplicatedTransportLimits = {
  *
  * An idempotent call is retried once, on another replica, if its replica fails,
  * becomes unresponsive, or exceeds its share of the call's time. Other calls and
- * streams are not retried, since they may have had an effect. A call of a method
- * that its replica lacks had no effect, so it is always retried.
+ * streams are not retried, since they may have had an effect. A call that was never
+ * sent, or of a method that its replica lacks, had no effect, so it is always retried.
  */
 export function createReplicatedTransport({
   target,
@@ -79,12 +80,13 @@ export function createReplicatedTransport({
     const credentials = tls?.();
     const hostTls = credentials && { serverName: host, ...credentials };
     const client = new Client(address, channelCredentials(hostTls), clientOptions(maxMessageBytes, hostTls));
-    const transport = transportOver(client, maxMessageBytes);
+    const transport = transportOver(client, maxMessageBytes, () => replica.markStopping());
     const health = createClient(HealthDefinition, transport);
     const probe = async (timeoutMs: number): Promise<void> => {
       await health.check({ service: LIVENESS }, { timeoutMs });
     };
-    return new Replica({ address, client, transport, probe, limits, onChange });
+    const replica = new Replica({ address, client, transport, probe, limits, onChange });
+    return replica;
   }
 
   const replicas = new ReplicaSet(
@@ -110,7 +112,7 @@ export function createReplicatedTransport({
         timeoutMs: firstMs === undefined ? undefined : firstMs * share,
       });
     } catch (error) {
-      const hadNoEffect = isRpcUnimplemented(error);
+      const hadNoEffect = isRpcUnimplemented(error) || isRpcUnreachable(error);
       const isRetryable = canRetry && (isRpcUnavailable(error) || isRpcDeadlineExceeded(error));
       if (!hadNoEffect && !isRetryable) throw error;
       const except = hadNoEffect ? first : undefined;
@@ -123,6 +125,27 @@ export function createReplicatedTransport({
     }
   }
 
+  /** A replica that was never sent the call had no effect, so another one gets it. */
+  function startStreamOfAny(
+    first: Replica,
+    call: TransportCall<Uint8Array>,
+    reader: StreamReader<Uint8Array>,
+  ): StartedStream {
+    let started = startStream(first, call, {
+      message: (bytes, cost) => reader.message(bytes, cost),
+      end: (error) => {
+        const other = isRpcUnreachable(error) ? replicas.pick(first) : undefined;
+        if (other === undefined) return reader.end(error);
+        try {
+          started = startStream(other, call, reader);
+        } catch (cause) {
+          reader.end(cause as Error);
+        }
+      },
+    });
+    return { read: (taken) => started.read(taken), cancel: () => started.cancel() };
+  }
+
   return {
     carries: 'bytes',
     unary,
@@ -130,7 +153,7 @@ export function createReplicatedTransport({
       const ended = failureBeforeStart(call, call.timeoutMs);
       if (ended !== undefined) throw ended;
       const picked = replicas.pick();
-      if (picked !== undefined) return startStream(picked, call, reader);
+      if (picked !== undefined) return startStreamOfAny(picked, call, reader);
       const waitMs = Math.min(limits.connectWaitMs, call.timeoutMs ?? limits.connectWaitMs);
       return startStreamLater(replicas.pickOrWait(waitMs, call.signal), call, reader);
     },
