@@ -26,6 +26,7 @@ export * from './unreachable';
 export * from './log-sampler';
 export * from './retry';
 export * from './secret-cipher';
+export * from './short-lived';
 export * from './sleep';
 export * from './storable-text';
 export * from './target-rules';

@@ -1,4 +1,5 @@
 import type { ActorVerifier } from '@gateway/actors';
+import { ShortLivedSet } from '@gateway/base';
 import { HealthDefinition } from '@gateway/contracts/health';
 import { toGatewayError } from '@gateway/errors';
 import { admitActor, denial, type DeniedCall } from './access';
@@ -55,7 +56,7 @@ export interface IncomingCall {
 
 /** Checks, runs and counts the calls of a server, for every transport. */
 export class CallRunner<Payload> {
-  private readonly inFlight = new Set<RunningCall<Payload>>();
+  private readonly inFlight = new ShortLivedSet<RunningCall<Payload>>();
 
   constructor(private readonly options: CallRunnerOptions<Payload>) {}
 
@@ -88,14 +89,15 @@ export class CallRunner<Payload> {
 class RunningCall<Payload> implements AcceptedCall<Payload> {
   private readonly startedAtMs = performance.now();
   private messages: HandlerStream | undefined;
+  private readonly leave: () => boolean;
 
   constructor(
     private readonly incoming: IncomingCall,
     private readonly replies: CallReplies<Payload>,
     private readonly options: CallRunnerOptions<Payload>,
-    private readonly inFlight: Set<RunningCall<Payload>>,
+    inFlight: ShortLivedSet<RunningCall<Payload>>,
   ) {
-    inFlight.add(this);
+    this.leave = inFlight.add(this);
   }
 
   run(request: Payload): void {
@@ -192,7 +194,7 @@ class RunningCall<Payload> implements AcceptedCall<Payload> {
 
   /** @returns whether the call was still in flight. */
   private end(outcome: string): boolean {
-    if (!this.inFlight.delete(this)) return false;
+    if (!this.leave()) return false;
     const { served, context } = this.incoming;
     this.options.onCallEnd?.({
       rpc: `${served.service}/${served.method}`,

@@ -1,3 +1,4 @@
+import { ShortLivedSet } from '@gateway/base';
 import type { Logger } from '@gateway/runtime';
 import { limits } from '../../core';
 
@@ -23,8 +24,7 @@ export interface LeaseRenewer<Ref> {
 }
 
 interface RenewedLease<Ref> {
-  /** Undefined once removed: a Set may retain an entry for a while after its deletion. */
-  ref: Ref | undefined;
+  readonly ref: Ref;
   readonly everyMs: number;
   dueMs: number;
 }
@@ -34,7 +34,7 @@ const { maxRefsPerCall } = limits.leases;
 /** One timer for the leases of all running requests. Most requests end before their first renewal. */
 export function createLeaseRenewer<Ref>(ports: LeaseRenewerPorts<Ref>): LeaseRenewer<Ref> {
   const { what, renew, now, tickMs, log } = ports;
-  const leases = new Set<RenewedLease<Ref>>();
+  const leases = new ShortLivedSet<RenewedLease<Ref>>();
   let timer: NodeJS.Timeout | undefined;
   let renewing = false;
 
@@ -47,7 +47,7 @@ export function createLeaseRenewer<Ref>(ports: LeaseRenewerPorts<Ref>): LeaseRen
       const due = [...leases].filter((lease) => lease.dueMs <= at);
       for (let start = 0; start < due.length; start += maxRefsPerCall) {
         const batch = due.slice(start, start + maxRefsPerCall);
-        await renew(batch.flatMap(({ ref }) => (ref === undefined ? [] : [ref])));
+        await renew(batch.map(({ ref }) => ref));
         for (const lease of batch) lease.dueMs = at + lease.everyMs;
       }
     } catch (error) {
@@ -60,12 +60,7 @@ export function createLeaseRenewer<Ref>(ports: LeaseRenewerPorts<Ref>): LeaseRen
   return {
     add: (ref, leaseMs) => {
       const everyMs = Math.max(1, Math.floor(leaseMs / 3));
-      const lease: RenewedLease<Ref> = { ref, everyMs, dueMs: now() + everyMs };
-      leases.add(lease);
-      return () => {
-        lease.ref = undefined;
-        leases.delete(lease);
-      };
+      return leases.add({ ref, everyMs, dueMs: now() + everyMs });
     },
     start: () => {
       timer = setInterval(() => void renewDue(), tickMs);

@@ -1,14 +1,11 @@
-interface Entry {
-  /** Undefined after the end: the set may retain a deleted entry for a while. */
-  cancel: (() => void) | undefined;
-}
+import { ShortLivedSet } from '@gateway/base';
 
 /**
  * The generations in flight. A stop admits no new ones, waits for the running ones,
  * and finally cancels those that still run.
  */
 export class InFlight {
-  private readonly running = new Set<Entry>();
+  private readonly running = new ShortLivedSet<() => void>();
   private stopping = false;
   private onEmpty: (() => void) | undefined;
 
@@ -18,12 +15,9 @@ export class InFlight {
    */
   enter(cancel: () => void): (() => void) | undefined {
     if (this.stopping) return undefined;
-    const entry: Entry = { cancel };
-    this.running.add(entry);
+    const leave = this.running.add(cancel);
     return () => {
-      entry.cancel = undefined;
-      this.running.delete(entry);
-      if (this.running.size === 0) this.onEmpty?.();
+      if (leave() && this.running.size === 0) this.onEmpty?.();
     };
   }
 
@@ -41,6 +35,6 @@ export class InFlight {
   }
 
   cancelAll(): void {
-    for (const entry of [...this.running]) entry.cancel?.();
+    for (const cancel of this.running) cancel();
   }
 }

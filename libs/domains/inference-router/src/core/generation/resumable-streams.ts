@@ -1,4 +1,4 @@
-import type { CancelSignal } from '@gateway/base';
+import { ShortLivedMap, type CancelSignal } from '@gateway/base';
 import type { GenerationRequest } from './finished-generation';
 import type { Generate } from './generate';
 import type { GenerationEvent } from './generation-events';
@@ -26,7 +26,7 @@ export interface FollowedStream {
  * until its events exceed the memory of journals.
  */
 export class ResumableStreams {
-  private readonly running = new Map<string, RunningStream>();
+  private readonly running = new ShortLivedMap<string, RunningStream>();
 
   constructor(
     private readonly generate: Generate,

@@ -4,6 +4,7 @@ import {
   type Call,
   type Consumed,
 } from '@gateway/contracts/batched-calls';
+import { ShortLivedMap } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import { Metadata, type Client, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
 import { checkedMetadata } from '../../call-metadata';
@@ -24,7 +25,7 @@ const MAX_ID = 0xffff_ffff;
 export class CallStream {
   private readonly stream: ClientDuplexStream<Buffer, Buffer>;
   private readonly writer: BatchWriter;
-  private readonly calls = new Map<number, OpenCall>();
+  private readonly calls = new ShortLivedMap<number, OpenCall>();
   private readonly largeRequests: LargeRequests;
   /** Requests, and parts of large ones. */
   private unsent: Call[] = [];

@@ -6,6 +6,7 @@ import {
   type Consumed,
   type Reply,
 } from '@gateway/contracts/batched-calls';
+import { ShortLivedMap } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import { status, type ServerDuplexStream } from '@grpc/grpc-js';
 import type { AcceptedCall, CallReplies } from '../../call-runner';
@@ -28,7 +29,7 @@ export interface BatchExchangeOptions {
 /** The server's side of one stream of batched calls. */
 export class BatchExchange {
   private readonly writer: BatchWriter;
-  private readonly calls = new Map<number, ServedCall>();
+  private readonly calls = new ShortLivedMap<number, ServedCall>();
   /** What is stored of incomplete requests. */
   private incompleteBytes = 0;
   private readonly replies: Reply[] = [];
@@ -67,8 +68,10 @@ export class BatchExchange {
     });
     // gRPC emits this at the end of every stream, even a successful one.
     stream.once('cancelled', () => {
-      for (const call of [...this.calls.values()]) call.abort();
-      this.calls.clear();
+      for (const [id, call] of [...this.calls]) {
+        call.abort();
+        this.calls.delete(id);
+      }
     });
   }
 

@@ -1,3 +1,4 @@
+import { ShortLivedSet } from '@gateway/base';
 import type { ServerResponse } from 'node:http';
 import { isBehind, writeChunk } from './response-sink';
 
@@ -10,8 +11,7 @@ export interface KeepAlive {
 }
 
 interface SilentStream {
-  /** Undefined once it is no longer watched: a Set may retain an entry for a while after its deletion. */
-  response: ServerResponse | undefined;
+  readonly response: ServerResponse;
   lastWriteMs: number;
   /** Sends the head; undefined once it is sent. */
   sendHead: (() => void) | undefined;
@@ -32,7 +32,7 @@ const MAX_CHECK_MS = 250;
 
 /** One timer for all streams: each tick checks every stream once. */
 export function createKeepAlive(now: () => number, { idleMs, firstMs }: KeepAliveOptions): KeepAlive {
-  const streams = new Set<SilentStream>();
+  const streams = new ShortLivedSet<SilentStream>();
   const checkMs = Math.max(
     10,
     Math.min(MAX_CHECK_MS, Math.floor(Math.min(idleMs, firstMs) / CHECKS_PER_INTERVAL)),
@@ -44,7 +44,7 @@ export function createKeepAlive(now: () => number, { idleMs, firstMs }: KeepAliv
     for (const stream of streams) {
       const { response, lastWriteMs, sendHead } = stream;
       const silenceMs = sendHead ? firstMs : idleMs;
-      if (at - lastWriteMs + checkMs <= silenceMs || !response || response.closed) continue;
+      if (at - lastWriteMs + checkMs <= silenceMs || response.closed) continue;
       // A stream whose reader is behind has data to send and needs no comment.
       if (isBehind(response)) continue;
       stream.lastWriteMs = at;
@@ -54,13 +54,7 @@ export function createKeepAlive(now: () => number, { idleMs, firstMs }: KeepAliv
   }
 
   return {
-    watch: (stream) => {
-      streams.add(stream);
-      return () => {
-        stream.response = undefined;
-        streams.delete(stream);
-      };
-    },
+    watch: (stream) => streams.add(stream),
     start: () => {
       timer = setInterval(tick, checkMs);
       timer.unref();
