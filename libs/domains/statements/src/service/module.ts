@@ -16,7 +16,7 @@ import { createAlertEndpoints } from './alert-endpoints';
 import { createBudgetAlerts, type BudgetAlertPorts } from './budget-alerts';
 import { createCreditEndpoints } from './credit-endpoints';
 import { createReconciliationMetrics } from './metrics';
-import { createReconciliation } from './reconciliation';
+import { createLedgerReconciliation } from './reconciliation';
 import { createStatementEndpoints } from './statement-endpoints';
 
 export interface StatementsPorts {
@@ -65,7 +65,7 @@ export function createStatementsModule(options: StatementsPorts): GatewayModule 
       log,
       intervalMs: options.alertIntervalMs ?? DEFAULT_ALERT_INTERVAL_MS,
     });
-  const reconciliation = createReconciliation({
+  const reconciliation = createLedgerReconciliation({
     reconciler: options.reconciler,
     clock,
     log,

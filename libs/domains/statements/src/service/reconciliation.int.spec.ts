@@ -13,7 +13,7 @@ import { createPostgresStatementStore } from '../adapters/postgres/statement-sto
 import { createPostgresReconciler } from '../adapters/postgres/reconciler';
 import type { LedgerReconciler } from '../core/ports';
 import { createReconciliationMetrics } from './metrics';
-import { createReconciliation } from './reconciliation';
+import { createLedgerReconciliation } from './reconciliation';
 
 let fixture: LedgerFixture;
 let reconcilers: { readonly first: LedgerReconciler; readonly second: LedgerReconciler };
@@ -42,7 +42,7 @@ beforeEach(async () => {
   await fixture.auditPool.query(`truncate ${rows.map(({ name }) => name).join(', ')}`);
   lines = [];
   registry = createMetrics({ processMetrics: false });
-  ({ run } = createReconciliation({
+  ({ run } = createLedgerReconciliation({
     reconciler: reconcilers.first,
     clock: fixture.clock,
     log: createLogger({
@@ -206,7 +206,7 @@ it('finds a settled hold with another charge when it enters the sums, and until 
   await fixture.auditPool.query(sql(right));
   await run();
   expect(await differences()).toEqual({});
-  expect(logged('ledger balances match the postings again')).toHaveLength(1);
+  expect(logged('ledger reconciliation: a difference is gone')).toHaveLength(1);
 });
 
 it('removes only the resolved difference of an organization', async () => {

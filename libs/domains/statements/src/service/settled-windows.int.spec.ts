@@ -14,7 +14,7 @@ import { renderWindow } from './messages';
 import { createPostgresReconciler } from '../adapters/postgres/reconciler';
 import type { LedgerReconciler } from '../core/ports';
 import { createReconciliationMetrics } from './metrics';
-import { createReconciliation } from './reconciliation';
+import { createLedgerReconciliation } from './reconciliation';
 
 const NINE = Date.UTC(2026, 10, 20, 9);
 
@@ -30,7 +30,7 @@ beforeEach(async () => {
     second: createPostgresReconciler({ pool: fixture.second.pool, appender, clock }),
   };
   await fixture.clock.set(NINE + 5 * MINUTE_MS);
-  ({ run } = createReconciliation({
+  ({ run } = createLedgerReconciliation({
     reconciler: reconcilers.first,
     clock: fixture.clock,
     log: createSilentLogger(),

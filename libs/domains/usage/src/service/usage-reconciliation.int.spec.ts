@@ -22,7 +22,7 @@ import {
 } from '../index';
 import { logged, settled, type Settled } from '../testing/settled-events';
 import { createUsageAggregatorMetrics } from './usage-aggregator/metrics';
-import { createReconciliation } from './usage-aggregator/reconciliation';
+import { createUsageReconciliation } from './usage-aggregator/reconciliation';
 
 const NINE = Date.UTC(2026, 10, 20, 9);
 
@@ -57,7 +57,7 @@ beforeEach(async () => {
     metrics: createMetrics({ processMetrics: false }),
   });
   handle = aggregator.consumers[0]!.handle;
-  ({ run } = createReconciliation({
+  ({ run } = createUsageReconciliation({
     reconciler,
     clock,
     log: createLogger({
@@ -261,7 +261,7 @@ it('resolves a difference once a dead letter is redelivered', async () => {
   await run();
   expect(await differences()).toEqual({});
   expect(await announcedCount()).toBe(0);
-  expect(lines.at(-1)).toMatchObject({ level: 'info', msg: 'usage matches again' });
+  expect(lines.at(-1)).toMatchObject({ level: 'info', msg: 'usage reconciliation: a difference is gone' });
 });
 
 it('resolves a difference of sums once they are corrected', async () => {

@@ -22,7 +22,7 @@ import type { StoredGeneration } from '../../core/settled-generation';
 import { createUsageAggregatorHandlers } from './handlers';
 import { decodeEvent } from './messages';
 import { createUsageAggregatorMetrics } from './metrics';
-import { createReconciliation } from './reconciliation';
+import { createUsageReconciliation } from './reconciliation';
 import { createMaintenance } from './maintenance';
 
 export interface UsageAggregatorPorts {
@@ -49,7 +49,7 @@ export function createUsageAggregatorModule(ports: UsageAggregatorPorts): Gatewa
   const metrics = createUsageAggregatorMetrics(ports.metrics);
   const { retentionDays } = ports;
   const maintenance = createMaintenance({ tables: store, refusals, clock, log, retentionDays });
-  const reconciliation = createReconciliation({
+  const reconciliation = createUsageReconciliation({
     reconciler,
     clock,
     log,
