@@ -28,6 +28,7 @@ export * from './retry';
 export * from './secret-cipher';
 export * from './sleep';
 export * from './storable-text';
+export * from './tag';
 export * from './target-rules';
 export * from './well-formed-json';
 export * from './with-timeout';
