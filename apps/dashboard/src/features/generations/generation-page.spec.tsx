@@ -21,6 +21,7 @@ function failedWith(error: ProviderError): Generation {
   };
   return {
     project_id: 'proj-1',
+    tags: {},
     ...{ id: 'gen-1', model_id: 'acme/m-1', key_id: 'key-1', request_id: 'req-1', external_user: null },
     ...{ created_at: AT, settled_at: AT, api_type: 'completions', streamed: false },
     ...{ status: 'failed', finish_reason: 'error', error_code: 'upstream_config_error' },

@@ -50,7 +50,7 @@ describe('the usage page', () => {
 
   const respondWith = (...models: readonly (readonly [string, Partial<UsageMetrics>])[]) => {
     api.on(GROUPS, () => ({
-      data: models.map(([id, changes]) => ({ ...metrics(changes), id })),
+      data: models.map(([id, changes]) => ({ ...metrics(changes), id, other_values: false })),
       next_page_token: null,
       total: models.length,
     }));
@@ -62,6 +62,7 @@ describe('the usage page', () => {
         model_id,
         key_id: null,
         project_id: null,
+        value: null,
       }));
       const sum = (name: 'requests' | 'errors' | 'refused' | 'prompt_tokens' | TokensOfPrompt) =>
         points.reduce((total, point) => total + point[name], 0);
@@ -229,7 +230,13 @@ describe('the usage page', () => {
   it('sorts and pages groups on the server, and requests the largest series only', async () => {
     respondWith();
     api.on(GROUPS, ({ query }) => ({
-      data: [{ ...metrics({ requests: 1 }), id: query.get('page_token') === '1' ? 'acme/m-2' : 'acme/m-1' }],
+      data: [
+        {
+          ...metrics({ requests: 1 }),
+          id: query.get('page_token') === '1' ? 'acme/m-2' : 'acme/m-1',
+          other_values: false,
+        },
+      ],
       next_page_token: query.get('page_token') === '1' ? null : '1',
       total: 10_000,
     }));

@@ -79,6 +79,7 @@ const all: GenerationFilter = {
   modelId: undefined,
   keyId: undefined,
   externalUser: undefined,
+  tag: undefined,
   apiType: undefined,
   status: undefined,
   errorCode: undefined,

@@ -51,6 +51,8 @@ create table generations (
   project_id             text collate "C" not null,
   -- completions, messages, responses or embeddings.
   api_type               text collate "C" not null,
+  -- The tags of the request, {name: value}; null without any.
+  tags                   jsonb,
   -- Includes the time because the table is partitioned by it; an id has one time only.
   constraint generations_pkey primary key (id, created_unix_ms)
 ) partition by range (created_unix_ms);
@@ -197,6 +199,55 @@ create table usage_rollups_hourly (
   first_token_to_40000_ms bigint not null,
   first_token_to_90000_ms bigint not null,
   primary key (organization_id, hour_unix_ms, model_id, key_id, project_id, api_type)
+) with (fillfactor = 50);
+
+-- Sums by end user and by the value of each tag, by day and by hour, like the sums above.
+-- Generations without a value are not in these tables: they are the rest of the sums above,
+-- also when a tag was declared during a day.
+create table usage_value_rollups (
+  organization_id text collate "C" not null,
+  -- user, or tag: and the name of the tag.
+  dimension text collate "C" not null,
+  day date not null,
+  -- Of a dimension and day, the values beyond the limit share one row, whose value is empty.
+  is_other boolean not null,
+  value text collate "C" not null,
+  requests bigint not null,
+  errors bigint not null,
+  cancelled bigint not null,
+  prompt_tokens bigint not null,
+  cached_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  cache_write_1h_tokens bigint not null,
+  image_tokens bigint not null,
+  completion_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  cost_nano_usd bigint not null,
+  charged_nano_usd bigint not null,
+  primary key (organization_id, dimension, day, is_other, value)
+) with (fillfactor = 50);
+
+create table usage_value_rollups_hourly (
+  organization_id text collate "C" not null,
+  dimension text collate "C" not null,
+  -- The start of the hour.
+  hour_unix_ms bigint not null,
+  -- As of the day.
+  is_other boolean not null,
+  value text collate "C" not null,
+  requests bigint not null,
+  errors bigint not null,
+  cancelled bigint not null,
+  prompt_tokens bigint not null,
+  cached_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  cache_write_1h_tokens bigint not null,
+  image_tokens bigint not null,
+  completion_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  cost_nano_usd bigint not null,
+  charged_nano_usd bigint not null,
+  primary key (organization_id, dimension, hour_unix_ms, is_other, value)
 ) with (fillfactor = 50);
 
 -- Errors by code, with refused requests: requests for a generation that ended with
