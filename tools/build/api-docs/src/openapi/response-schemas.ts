@@ -1,5 +1,5 @@
 import { apiTypes } from '@gateway/base';
-import { usageDimensions, type JsonObject } from '@gateway/public-api';
+import { TAG_DIMENSION_PATTERN, usageDimensions, type JsonObject } from '@gateway/public-api';
 import {
   constant,
   count,
@@ -30,6 +30,14 @@ const logprobs: JsonObject = {
     },
   }),
   type: ['object', 'null'],
+};
+
+/** A dimension of GET /v1/usage. */
+export const usageDimensionSchema: JsonObject = {
+  anyOf: [
+    { type: 'string', enum: [...usageDimensions] },
+    { type: 'string', pattern: TAG_DIMENSION_PATTERN.source },
+  ],
 };
 
 const generationId = (description: string): JsonObject => text(description, { pattern: '^gen-' });
@@ -342,7 +350,7 @@ const usageReport = record(
     object: constant('list', 'The type of this object.'),
     start_date: text('The first day, UTC.', { format: 'date' }),
     end_date: text('The last day, UTC.', { format: 'date' }),
-    group_by: list('The dimensions of the groups.', { type: 'string', enum: [...usageDimensions] }),
+    group_by: list('The dimensions of the groups.', usageDimensionSchema),
     model: text('The model of the query, if any.'),
     project_id: text('The project of the query, if any.'),
     api_type: oneOfTexts('The API of the query, if any.', apiTypes),
@@ -370,9 +378,18 @@ const usageReport = record(
             'The ID of the project, when grouped by `project`; null for requests without one.',
           ),
           api_type: oneOfTexts('The API, when grouped by `api_type`.', apiTypes),
+          user: textOrNull(
+            'The end user, when grouped by `user`; null for requests without one, and for other values.',
+          ),
+          tag: textOrNull(
+            'The value of the tag, when grouped by `tag:NAME`; null for requests without one, and for other values.',
+          ),
+          other_values: flag(
+            'Whether the group sums the end users or values beyond the first 1,000 of a day. Present when grouped by one of them.',
+          ),
           ...sums,
         },
-        ['date', 'model', 'api_key', 'project', 'api_type'],
+        ['date', 'model', 'api_key', 'project', 'api_type', 'user', 'tag', 'other_values'],
       ),
     ),
   },
