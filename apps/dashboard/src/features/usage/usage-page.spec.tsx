@@ -263,4 +263,46 @@ describe('the usage page', () => {
     await userEvent.click(screen.getByRole('button', { name: 'Input tokens' }));
     await waitFor(() => expect(last()).toMatchObject({ sort: 'prompt_tokens', page_token: '' }));
   });
+
+  it('groups by end user and by declared tags, without filters and latencies', async () => {
+    const group = (id: string, isOther = false) => ({
+      ...metrics({ requests: 1 }),
+      ...{ id, other_values: isOther },
+    });
+    respondWith(['alice', { requests: 3 }]);
+    api.on(GROUPS, () => ({
+      data: [group('alice'), group(''), group('', true)],
+      next_page_token: null,
+      total: 3,
+    }));
+    api.on('GET /api/organizations/{organization_id}', () => ({
+      organization: { ...ORGANIZATION, usage_tags: ['customer_id'] },
+    }));
+    renderPage('/o/org-1/usage?range=7d&model=acme/m-1&measure=p95').queryClient.setQueryData(
+      ['usage-chart-code'],
+      { UsageChart: () => null },
+    );
+    await userEvent.click(await screen.findByRole('button', { name: 'By end user' }));
+    const table = await screen.findByRole('table', { name: 'Usage by end user' });
+    const sent = (endpoint: typeof USAGE | typeof GROUPS) =>
+      Object.fromEntries(api.requestsTo(endpoint).at(-1)?.query ?? []);
+    expect(sent(USAGE)).toMatchObject({ split_by: 'user', top_by: 'spend' });
+    expect(sent(USAGE)).not.toHaveProperty('model_id');
+    expect(sent(GROUPS)).not.toHaveProperty('model_id');
+    expect(screen.queryByLabelText('Model')).toBeNull();
+    expect(screen.queryByRole('button', { name: 'p95 latency' })).toBeNull();
+    const link = await within(table).findByRole('link', { name: 'alice' });
+    expect(decodeURIComponent(link.getAttribute('href') ?? '')).toContain('user=alice');
+    within(table).getByText('No end user');
+    within(table).getByText('Others');
+
+    await userEvent.click(screen.getByRole('button', { name: 'By tag customer_id' }));
+    await screen.findByRole('table', { name: 'Usage by tag customer_id' });
+    expect(sent(GROUPS)).toMatchObject({ group_by: 'tag', tag: 'customer_id' });
+    expect(sent(USAGE)).toMatchObject({ split_by: 'tag', tag: 'customer_id' });
+    const tagged = await screen.findByRole('link', { name: 'alice' });
+    expect(decodeURIComponent(tagged.getAttribute('href') ?? '')).toContain('tag=customer_id:alice');
+    const csv = screen.getByRole('link', { name: /CSV/ }).getAttribute('href') ?? '';
+    expect(csv).toContain('split_by=tag&tag=customer_id');
+  });
 });

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import { useKeyNames } from '../../api/keys';
 import { modelLabel } from '../../api/models';
+import { organizationQuery } from '../../api/organizations';
 import { useProjectNames } from '../../api/projects';
 import { blockingErrorOf } from '../../api/transient-error';
 import {
@@ -32,10 +33,10 @@ import { Money } from '../../ui/values';
 import { KeySelect } from '../keys/key-select';
 import { MAX_SERIES } from './chart-rows';
 import { LazyUsageChart } from './lazy-usage-chart';
-import { isLatency, RANGES, type Measure, type UsageSearch } from './search';
+import { isLatency, RANGES, type Measure, type UsageSearch, type UsageSplit } from './search';
 import { ProjectSelect, projectIdOf } from '../projects/project-select';
 import { errorColumns } from './error-columns';
-import { idOf } from './split';
+import { idOf, isByValue, noValueName, splitName, splitQuery } from './split';
 import { ApiSelect } from '../generations/api-select';
 import { usageColumns } from './usage-rows';
 import { CsvLink } from '../../ui/csv-link';
@@ -59,12 +60,9 @@ const MEASURES: readonly { readonly value: Measure; readonly label: string }[] =
   { value: 'p95', label: 'p95 latency' },
   { value: 'first_token', label: 'p50 time to first token' },
 ];
-const SPLITS = [
-  { value: 'model', label: 'By model' },
-  { value: 'key', label: 'By key' },
-  { value: 'project', label: 'By project' },
-] as const;
-const CAPTIONS = { model: 'Usage by model', key: 'Usage by key', project: 'Usage by project' } as const;
+
+/** Usage by end user or tag cannot be filtered. */
+const NO_FILTERS = { model: undefined, key: undefined, project: undefined, api: undefined };
 
 export function UsagePage() {
   const { organizationId } = route.useParams();
@@ -74,16 +72,18 @@ export function UsagePage() {
     range = DEFAULT_RANGE,
     from,
     to,
-    measure = 'spend',
+    measure: chosenMeasure = 'spend',
     split = 'model',
     model,
     key,
     project,
     api: apiType,
-  } = search;
+  } = isByValue(search.split ?? 'model') ? { ...search, ...NO_FILTERS } : search;
   const change = (changes: Partial<UsageSearch>) =>
     void navigate({ search: omitUndefined({ ...search, ...changes }), replace: true });
 
+  const measures = isByValue(split) ? MEASURES.filter(({ value }) => !isLatency(value)) : MEASURES;
+  const measure = measures.some(({ value }) => value === chosenMeasure) ? chosenMeasure : 'spend';
   const query = {
     ...rangeOf({ range, ...omitUndefined({ from, to }) }),
     ...omitUndefined({
@@ -101,7 +101,7 @@ export function UsagePage() {
   const series = useQuery(
     usageQuery(organizationId, {
       ...query,
-      split_by: split,
+      ...splitQuery('split_by', split),
       top: String(MAX_SERIES),
       top_by: isLatency(measure) ? 'requests' : measure,
     }),
@@ -111,7 +111,7 @@ export function UsagePage() {
   const groups = useInfiniteQuery(
     usageGroupsQuery(organizationId, {
       ...query,
-      group_by: split,
+      ...splitQuery('group_by', split),
       sort: order.id as GroupsQuery['sort'],
       order: order.desc ? 'desc' : 'asc',
     }),
@@ -128,8 +128,19 @@ export function UsagePage() {
     ...(split === 'project' ? ids : []),
   ]);
   const hasProjects = projectNames.size > 0;
-  const splits = SPLITS.filter(({ value }) => value !== 'project' || hasProjects || split === 'project');
+  const { data: organization } = useQuery(organizationQuery(organizationId));
+  const offered = [
+    ...(['model', 'key'] as const),
+    ...(hasProjects ? (['project'] as const) : []),
+    'user' as const,
+    ...(organization?.usage_tags ?? []).map((name) => `tag:${name}` as const),
+  ];
+  const splits = [...new Set<UsageSplit>([...offered, split])].map((value) => ({
+    value,
+    label: `By ${splitName(value)}`,
+  }));
   const nameOf = (id: string) => {
+    if (isByValue(split)) return id === '' ? noValueName(split) : id;
     if (split === 'project') return id === '' ? 'No project' : (projectNames.get(id) ?? id);
     return split === 'key' ? (keyNames.get(id) ?? id) : modelLabel(id);
   };
@@ -142,7 +153,7 @@ export function UsagePage() {
         <CsvLink
           href={api.url('GET /api/organizations/{organization_id}/usage.csv', {
             params: { organization_id: organizationId },
-            query: { ...query, split_by: split },
+            query: { ...query, ...splitQuery('split_by', split) },
           })}
         />
       }
@@ -173,7 +184,7 @@ export function UsagePage() {
             title={
               <SegmentedControl
                 label="Metric"
-                options={MEASURES}
+                options={measures}
                 value={measure}
                 onChange={(value) => change({ measure: value === 'spend' ? undefined : value })}
               />
@@ -183,7 +194,12 @@ export function UsagePage() {
                 label="Group by"
                 options={splits}
                 value={split}
-                onChange={(value) => change({ split: value === 'model' ? undefined : value })}
+                onChange={(value) =>
+                  change({
+                    split: value === 'model' ? undefined : value,
+                    ...(isByValue(value) ? NO_FILTERS : {}),
+                  })
+                }
               />
             }
           >
@@ -194,7 +210,7 @@ export function UsagePage() {
           ) : (
             <div className="grid gap-3">
               <Table
-                caption={CAPTIONS[split]}
+                caption={`Usage by ${splitName(split)}`}
                 rows={rows}
                 columns={usageColumns({
                   split,
@@ -203,7 +219,7 @@ export function UsagePage() {
                   filters: generationFilters,
                   totals: series.data.totals,
                 })}
-                rowId={({ id }) => id}
+                rowId={({ id, other_values: areOthers }) => (areOthers ? 'others' : `id ${id}`)}
                 stale={groups.isPlaceholderData}
                 sorted={{ by: sorting, onChange: setSorting }}
               />
@@ -329,35 +345,43 @@ function Filters({ organizationId, period, search, onChange, keyNames, projectNa
           </Field>
         </>
       )}
-      <Field label="Model">
-        <Select
-          className="sm:w-52"
-          value={search.model ?? ''}
-          onChange={({ target }) => onChange({ model: target.value || undefined })}
-        >
-          <option value="">All models</option>
-          {models.map((id) => (
-            <option key={id}>{id}</option>
-          ))}
-        </Select>
-      </Field>
-      <Field label="Key">
-        <KeySelect
-          organizationId={organizationId}
-          className="sm:w-52"
-          emptyLabel="All keys"
-          keyNames={keyNames}
-          value={search.key}
-          onChange={(key) => onChange({ key })}
-        />
-      </Field>
-      <ProjectSelect
-        className="sm:w-52"
-        names={projectNames}
-        value={search.project}
-        onChange={(project) => onChange({ project })}
-      />
-      <ApiSelect className="sm:w-44" value={search.api} onChange={(chosen) => onChange({ api: chosen })} />
+      {!isByValue(search.split ?? 'model') && (
+        <>
+          <Field label="Model">
+            <Select
+              className="sm:w-52"
+              value={search.model ?? ''}
+              onChange={({ target }) => onChange({ model: target.value || undefined })}
+            >
+              <option value="">All models</option>
+              {models.map((id) => (
+                <option key={id}>{id}</option>
+              ))}
+            </Select>
+          </Field>
+          <Field label="Key">
+            <KeySelect
+              organizationId={organizationId}
+              className="sm:w-52"
+              emptyLabel="All keys"
+              keyNames={keyNames}
+              value={search.key}
+              onChange={(key) => onChange({ key })}
+            />
+          </Field>
+          <ProjectSelect
+            className="sm:w-52"
+            names={projectNames}
+            value={search.project}
+            onChange={(project) => onChange({ project })}
+          />
+          <ApiSelect
+            className="sm:w-44"
+            value={search.api}
+            onChange={(chosen) => onChange({ api: chosen })}
+          />
+        </>
+      )}
       {range === 'custom' && noteOf(search) !== undefined && (
         <p role="alert" className="col-span-2 text-xs font-medium text-bad sm:basis-full">
           {noteOf(search)}
