@@ -55,14 +55,14 @@ export const ADD_TO_VALUE_ROLLUPS = `
   ), added_to_value_hours as (
     ${addToRollup(
       'usage_value_rollups_hourly',
-      'organization_id, dimension, hour_unix_ms, is_other, value',
+      'organization_id, hour_unix_ms, dimension, is_other, value',
       'value_hours',
       usageColumns,
     )}
   ), added_to_value_days as (
     ${addToRollup(
       'usage_value_rollups',
-      'organization_id, dimension, day, is_other, value',
+      'organization_id, day, dimension, is_other, value',
       'value_days',
       usageColumns,
     )}

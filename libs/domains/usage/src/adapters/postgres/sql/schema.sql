@@ -206,9 +206,9 @@ create table usage_rollups_hourly (
 -- also when a tag was declared during a day.
 create table usage_value_rollups (
   organization_id text collate "C" not null,
+  day date not null,
   -- user, or tag: and the name of the tag.
   dimension text collate "C" not null,
-  day date not null,
   -- Of a dimension and day, the values beyond the limit share one row, whose value is empty.
   is_other boolean not null,
   value text collate "C" not null,
@@ -224,15 +224,15 @@ create table usage_value_rollups (
   reasoning_tokens bigint not null,
   cost_nano_usd bigint not null,
   charged_nano_usd bigint not null,
-  primary key (organization_id, dimension, day, is_other, value)
+  primary key (organization_id, day, dimension, is_other, value)
 ) with (fillfactor = 50);
 
 create table usage_value_rollups_hourly (
   organization_id text collate "C" not null,
-  dimension text collate "C" not null,
   -- The start of the hour.
   hour_unix_ms bigint not null,
   -- As of the day.
+  dimension text collate "C" not null,
   is_other boolean not null,
   value text collate "C" not null,
   requests bigint not null,
@@ -247,7 +247,7 @@ create table usage_value_rollups_hourly (
   reasoning_tokens bigint not null,
   cost_nano_usd bigint not null,
   charged_nano_usd bigint not null,
-  primary key (organization_id, dimension, hour_unix_ms, is_other, value)
+  primary key (organization_id, hour_unix_ms, dimension, is_other, value)
 ) with (fillfactor = 50);
 
 -- Errors by code, with refused requests: requests for a generation that ended with
@@ -321,7 +321,7 @@ create index announced_settlements_by_comparison on announced_settlements (compa
 -- Current differences.
 create table reconciliation_differences (
   organization_id           text collate "C" not null,
-  -- settlements, hourly_sums or daily_sums.
+  -- settlements, hourly_sums, daily_sums, hourly_values or daily_values.
   kind                      text collate "C" not null,
   -- The start of the hour or day.
   starts_unix_ms            bigint not null,
