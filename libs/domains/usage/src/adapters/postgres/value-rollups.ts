@@ -16,6 +16,7 @@ const VALUES_OF_DAY = `
 /**
  * Common table expressions that add the generations of `fresh` to the sums by value. New values of a dimension and day
  * beyond the limit are added to its other values. Statements that run at once may exceed the limit together.
+ * `new_values` is materialized, so that the values of a day are counted once.
  */
 export const ADD_TO_VALUE_ROLLUPS = `
   valued as (
@@ -30,7 +31,7 @@ export const ADD_TO_VALUE_ROLLUPS = `
   ), day_values as (
     select one.*, exists (select ${VALUES_OF_DAY} and known.value = one.value) as is_known
     from (select distinct organization_id, dimension, day, value from hours_by_value) one
-  ), new_values as (
+  ), new_values as materialized (
     select one.*, ${MAX_VALUES_PER_DAY} - (
       select count(*) from (select ${VALUES_OF_DAY} limit ${MAX_VALUES_PER_DAY}) known
     ) as max_values
