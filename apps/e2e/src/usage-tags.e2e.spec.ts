@@ -72,8 +72,27 @@ describe('usage by end user and by tag', () => {
       expect(cost).toBe(nano(byKey.totals.total_cost));
     }
 
+    // Killed with settlements under way.
+    const more = Array.from({ length: 20 }, (_, index) =>
+      send('chat/completions', {
+        ...chat,
+        user: `user-${index % 3}`,
+        metadata: { team: `team-${index % 2}` },
+      }),
+    );
+    await Promise.all(more);
+    await testEnv.crashAndRestart();
+    await usageOnceAllCharged(testEnv.gateway.baseUrl, tenant.apiKey, { ignoreHolds: true });
+    const { totals } = await usage('group_by=api_key');
+    for (const query of ['group_by=user', 'group_by=tag:team', 'group_by=day,user']) {
+      const report = await usage(query);
+      expect(report.totals).toEqual(totals);
+      const cost = report.data.reduce((sum, row) => sum + nano(row.total_cost), 0n);
+      expect(cost).toBe(nano(totals.total_cost));
+    }
+
     const list = await testEnv.admin.call<{ data: unknown[] }>('GET', `${organization}/generations`);
-    expect(list.data).toHaveLength(6);
+    expect(list.data).toHaveLength(totals.requests);
     expect(JSON.stringify(list)).not.toMatch(/not stored|before|nested/);
     const blue = await testEnv.admin.call<{ data: { tags: object }[] }>(
       'GET',
