@@ -72,7 +72,7 @@ describe('usage by end user and by tag', () => {
       expect(cost).toBe(nano(byKey.totals.total_cost));
     }
 
-    // Killed with settlements under way.
+    // The gateway is killed while it settles some of these.
     const more = Array.from({ length: 20 }, (_, index) =>
       send('chat/completions', {
         ...chat,

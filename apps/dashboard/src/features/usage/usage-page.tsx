@@ -15,21 +15,18 @@ import {
   usageGroupsQuery,
   usageQuery,
   type GroupsQuery,
-  type UsageMetrics,
 } from '../../api/usage';
 import { useModelChoices, type UsedIn } from '../../api/used-models';
 import { omitUndefined } from '../../app/search';
-import { count, percent } from '../../format/count';
-import { estimatedDuration, exactDay, exactTime } from '../../format/time';
+import { exactDay, exactTime } from '../../format/time';
 import { minuteAt } from '../../format/time-range';
 import { Field, Input, Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
 import { LoadMore, ShownCount } from '../../ui/load-more';
-import { Figure, Figures, Page, Section } from '../../ui/page';
+import { Page, Section } from '../../ui/page';
 import { SegmentedControl } from '../../ui/segmented-control';
 import { Empty, Failure, Skeleton } from '../../ui/states';
 import { Table } from '../../ui/table';
-import { Money } from '../../ui/values';
 import { KeySelect } from '../keys/key-select';
 import { MAX_SERIES } from './chart-rows';
 import { LazyUsageChart } from './lazy-usage-chart';
@@ -39,6 +36,7 @@ import { errorColumns } from './error-columns';
 import { idOf, isByValue, noValueName, splitName, splitQuery } from './split';
 import { ApiSelect } from '../generations/api-select';
 import { usageColumns } from './usage-rows';
+import { UsageTotals } from './usage-totals';
 import { CsvLink } from '../../ui/csv-link';
 
 const route = getRouteApi('/signed-in/o/$organizationId/usage');
@@ -179,7 +177,7 @@ export function UsagePage() {
         </Empty>
       ) : (
         <>
-          <Totals totals={series.data.totals} />
+          <UsageTotals totals={series.data.totals} />
           <Section
             title={
               <SegmentedControl
@@ -257,43 +255,6 @@ function period({ start, end, granularity }: ReturnType<typeof rangeOf>): string
 }
 
 const lastInstantOf = ({ end }: { readonly end: string }) => new Date(Date.parse(end) - 1).toISOString();
-
-function Totals({ totals }: { readonly totals: UsageMetrics }) {
-  return (
-    <Figures>
-      <Figure label="Spend">
-        <Money usd={totals.spend_usd} />
-      </Figure>
-      <Figure label="Requests" note={`${count(totals.cancelled)} cancelled`}>
-        {count(totals.requests)}
-      </Figure>
-      <Figure
-        label="Input tokens"
-        note={`${count(totals.cached_tokens)} cached, ${count(totals.cache_write_tokens + totals.cache_write_1h_tokens)} written to cache`}
-      >
-        {count(totals.prompt_tokens)}
-      </Figure>
-      <Figure label="Output tokens">{count(totals.completion_tokens)}</Figure>
-      <Figure
-        label="Errors"
-        note={totals.requests > 0 ? `${percent(totals.errors / totals.requests)} of requests` : undefined}
-      >
-        {count(totals.errors)}
-      </Figure>
-      <Figure label="Refused" note="No generation">
-        {count(totals.refused)}
-      </Figure>
-      <Figure
-        label="p50 latency"
-        note={
-          totals.time_to_first_token && `First token ${estimatedDuration(totals.time_to_first_token.p50_ms)}`
-        }
-      >
-        {totals.duration ? estimatedDuration(totals.duration.p50_ms) : '—'}
-      </Figure>
-    </Figures>
-  );
-}
 
 interface FiltersProps {
   readonly organizationId: string;

@@ -93,7 +93,7 @@ export interface UsagePoint extends UsageMetrics {
   readonly keyId: string | undefined;
   /** Empty for requests without a project. */
   readonly projectId: string | undefined;
-  /** Of the end user or tag; empty for requests without one. Undefined for other values, too. */
+  /** The end user or the value of the tag; empty for requests without one. Undefined for other values, too. */
   readonly value: string | undefined;
 }
 

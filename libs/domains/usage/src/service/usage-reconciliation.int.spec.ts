@@ -232,7 +232,7 @@ it.each(CORRUPTIONS)('finds %s, counts it and logs it once', async (_what, sql, 
   }
 });
 
-/** Of the sums by end user and by tag, of two generations with one of each. */
+/** Changes of the sums by end user and by tag. */
 it.each<[what: string, sql: string, found: Record<string, number>]>([
   [
     'end user of a generation',

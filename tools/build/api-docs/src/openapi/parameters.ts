@@ -15,7 +15,7 @@ import {
   RUN_ID_PATTERN,
   USD_PATTERN,
 } from '@gateway/public-api';
-import { usageDimensionSchema } from './response-schemas';
+import { usageDimensionSchema } from './usage-report-schema';
 
 type Options = Readonly<Record<string, JsonValue>>;
 

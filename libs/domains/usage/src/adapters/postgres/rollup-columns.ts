@@ -49,7 +49,7 @@ const overGenerations = (sums: readonly Sum[]): string =>
 const overRollups = (sums: readonly Sum[]): string =>
   sums.map(([column]) => `sum(${column})::bigint as ${column}`).join(', ');
 
-export const rollupColumns = SUMS.map(nameOf);
+const rollupColumns = SUMS.map(nameOf);
 export const usageColumns = USAGE_SUMS.map(nameOf);
 /** Sums over generations. */
 export const sumsOfGenerations = overGenerations(SUMS);

@@ -209,7 +209,7 @@ create table usage_value_rollups (
   day date not null,
   -- user, or tag: and the name of the tag.
   dimension text collate "C" not null,
-  -- Of a dimension and day, the values beyond the limit share one row, whose value is empty.
+  -- The values beyond the limit of a dimension and day share one row, whose value is empty.
   is_other boolean not null,
   value text collate "C" not null,
   requests bigint not null,
