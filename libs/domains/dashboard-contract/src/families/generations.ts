@@ -154,7 +154,7 @@ const generationFilters = {
   until: time.optional().meta({ description: 'Admitted before this time.' }),
   model_id: z.string().max(200).optional(),
   key_id: z.string().max(100).optional(),
-  external_user: z.string().max(500).optional(),
+  external_user: z.string().max(512).optional(),
   tag: z
     .string()
     .regex(/^[A-Za-z0-9_.-]{1,64}:.{1,256}$/su, {
