@@ -33,7 +33,8 @@ interface Block {
 
 const tutorials = readdirSync(path.join(root, 'docs/tutorials')).map((name) => `docs/tutorials/${name}`);
 const AUTOMATION = 'docs/how-to/automate-with-management-tokens.md';
-const documents = ['README.md', ...tutorials, AUTOMATION].map((name) => {
+const CUSTOMERS = 'docs/how-to/charge-your-own-customers.md';
+const documents = ['README.md', ...tutorials, AUTOMATION, CUSTOMERS].map((name) => {
   const text = readFileSync(path.join(root, name), 'utf8');
   const blocks = [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(
     ([, language = '', code = '']): Block => ({ language, code }),
@@ -55,10 +56,11 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
     /key\.create/,
   ],
   [AUTOMATION]: [/"data":\[\{"id":"org-/],
+  [CUSTOMERS]: [/"object":"chat\.completion"/],
   'docs/tutorials/kubernetes-trial.md': [/"object":"chat\.completion"/],
 };
 
-describe('the code blocks of the README, the tutorials and the example of automation', () => {
+describe('the code blocks of the README, the tutorials, and the examples of automation and billing', () => {
   let gateway: GatewayProcess;
   /** A management token of the platform. */
   let managementToken: string;

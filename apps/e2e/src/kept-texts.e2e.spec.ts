@@ -179,6 +179,8 @@ async function chat({ model, stream = false, headers = {}, abortMs }: Chat): Pro
         stream,
         max_tokens: 200,
         messages: [{ role: 'user', content: `Repeat: ${PROMPT_MARKER}` }],
+        // No usage tag has this name.
+        metadata: { note: PROMPT_MARKER },
       }),
       signal,
     });

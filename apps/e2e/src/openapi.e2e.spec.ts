@@ -121,7 +121,15 @@ describe('the OpenAPI document and the running gateway', () => {
     expectDescribed(await get('models'), 200);
     expectDescribed(await get('credits'), 200);
     expectDescribed(await get('usage'), 200);
-    for (const groups of ['day', 'model', 'api_key', 'project,api_type', 'day,model,api_key']) {
+    for (const groups of [
+      'day',
+      'model',
+      'api_key',
+      'project,api_type',
+      'day,model,api_key',
+      'day,user',
+      'tag:team',
+    ]) {
       expectDescribed(await get(`usage?group_by=${groups}`), 200);
     }
     expectDescribed(await get('usage?model=demo/standard'), 200);

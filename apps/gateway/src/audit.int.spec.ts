@@ -430,6 +430,10 @@ const CASES: Readonly<Record<string, Case>> = {
     const change = { ...(await other('Elastic')), body: { enabled: true } };
     return { call: () => authEndpoints().call(endpoints.organizations.setElasticHolds, change) };
   },
+  [endpointName(endpoints.organizations.setUsageTags)]: async () => {
+    const change = { ...(await other('Tagged')), body: { usage_tags: ['customer_id'] } };
+    return { call: () => authEndpoints().call(endpoints.organizations.setUsageTags, change) };
+  },
   [endpointName(endpoints.people.setOperator)]: async () => {
     const { id } = await person();
     return {

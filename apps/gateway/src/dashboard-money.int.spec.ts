@@ -279,7 +279,7 @@ describe('usage and generations', () => {
       `/api/organizations/${id}/usage.csv?${range}&granularity=hour&split_by=model,key`,
     );
     expect(csv.split('\r\n')).toHaveLength(4);
-    expect(csv).toContain(`acme/b,"'=key,""2""",,,,1,0,0,0,1000,100,30,20,0,10,3,`);
+    expect(csv).toContain(`acme/b,"'=key,""2""",,,,,,1,0,0,0,1000,100,30,20,0,10,3,`);
     const filtered = await fetchText(`/api/organizations/${id}/generations.csv?model_id=acme/b`);
     const [heading, row, end] = filtered.split('\r\n');
     expect(heading).toMatch(/^created_at,id,request_id,api_type,status,.*,cost_usd,charged_usd,/);
@@ -316,6 +316,11 @@ describe('usage and generations', () => {
     const [heading = [], row = []] = csv.split('\r\n').map((line) => line.split(','));
     expect(heading.slice(2, 6)).toEqual(['key_id', 'key_name', 'project_id', 'project_name']);
     expect(row.slice(2, 6)).toEqual([key.id, 'Web', '', '']);
+    expect(heading.slice(6, 8)).toEqual(['value', 'other_values']);
+    const byUser = await fetchText(
+      `/api/organizations/${id}/usage.csv?${range}&granularity=day&split_by=user`,
+    );
+    expect(byUser.split('\r\n')[1]?.split(',').slice(6, 9)).toEqual(['', 'false', '3']);
     const durations = row.filter((_, column) => /^duration_.*_ms$/.test(heading[column] ?? ''));
     expect(durations).toHaveLength(3);
     for (const duration of durations) expect(duration).toMatch(/^\d+$/);

@@ -40,6 +40,7 @@ export const ORGANIZATION: Organization = {
   requires_second_factor: false,
   target_rules: { allowed_providers: [], denied_providers: [], allowed_regions: [], denied_regions: [] },
   elastic_holds: false,
+  usage_tags: [],
 };
 
 export const BOUNDS = {

@@ -7,6 +7,8 @@ export interface ChatRequest {
   readonly stream: boolean;
   readonly idempotencyKey?: string;
   readonly maxTokens?: number;
+  /** The end user. */
+  readonly user?: string;
   readonly runId?: string;
   /** Default "1". */
   readonly runBudgetUsd?: string;
@@ -41,7 +43,7 @@ export const MODEL = 'demo/small';
 /** Sends a request and reads the response. Never rejects: network errors are an outcome. */
 export async function complete(
   { baseUrl, apiKey }: Pick<GatewayProcess, 'baseUrl' | 'apiKey'>,
-  { prompt, stream, idempotencyKey, maxTokens = 60, runId, runBudgetUsd = '1' }: ChatRequest,
+  { prompt, stream, idempotencyKey, maxTokens = 60, user, runId, runBudgetUsd = '1' }: ChatRequest,
 ): Promise<Outcome> {
   try {
     const response = await fetch(`${baseUrl}/chat/completions`, {
@@ -56,6 +58,7 @@ export async function complete(
         model: MODEL,
         max_tokens: maxTokens,
         stream,
+        user,
         ...(stream ? { stream_options: { include_usage: true } } : {}),
         messages: [{ role: 'user', content: prompt }],
       }),

@@ -101,7 +101,14 @@ function usageDifferences(pool: Pool): Promise<unknown[]> {
      select 'rollups', null, sums.charged, rollups.charged
      from (select coalesce(sum(charged_nano_usd), 0) as charged from usage.generations) sums,
           (select coalesce(sum(charged_nano_usd), 0) as charged from usage.usage_rollups) rollups
-     where sums.charged <> rollups.charged`,
+     where sums.charged <> rollups.charged
+     union all
+     select 'user ' || value, null, sums.charged, rollups.charged
+     from (select external_user as value, sum(charged_nano_usd) as charged from usage.generations
+           where external_user <> '' group by 1) sums
+     full join (select value, sum(charged_nano_usd) as charged from usage.usage_value_rollups
+                where dimension = 'user' group by 1) rollups using (value)
+     where sums.charged is distinct from rollups.charged`,
   );
 }
 

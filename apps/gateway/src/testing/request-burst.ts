@@ -2,8 +2,8 @@ import type { GatewayProcess, SeededRandom } from '@gateway/test-support';
 import { complete, type Outcome, type ChatRequest } from './chat-completion';
 
 /**
- * Concurrent requests of every kind: streaming or not, with or without an Idempotency-Key, in a run or not, fast and
- * slow.
+ * Concurrent requests of every kind: streaming or not, with or without an Idempotency-Key or an end user, in a run or
+ * not, fast and slow.
  */
 export interface RequestBurst {
   /** Number of requests with a complete response so far. */
@@ -28,6 +28,7 @@ export function startBurst(
     return {
       prompt: `[[tokens:${random.integer(1, 40)}]] ${pace(random)} ${name}, request ${index}`,
       stream,
+      ...(index % 5 === 0 ? {} : { user: `user-${index % 5}` }),
       ...(random.chance(0.5) ? { idempotencyKey: `${name}-${index}` } : {}),
       ...(index % 2 === 0 ? { runId: name.replaceAll(' ', '-') } : {}),
     };

@@ -29,6 +29,7 @@ export * from './secret-cipher';
 export * from './short-lived';
 export * from './sleep';
 export * from './storable-text';
+export * from './tag';
 export * from './target-rules';
 export * from './well-formed-json';
 export * from './with-timeout';

@@ -12,3 +12,8 @@ it('ignores search parameters that the API would reject', () =>
   expect(
     filtersOf(readGenerationSearch({ from: 'yesterday', status: 'odd', min_cost: '1e3', max_cost: 5, x: 1 })),
   ).toEqual({ max_cost_usd: '5' }));
+
+it('filters by a tag once it has a name and a value', () => {
+  expect(filtersOf(readGenerationSearch({ tag: 'team:blue:2' }))).toEqual({ tag: 'team:blue:2' });
+  expect(filtersOf(readGenerationSearch({ tag: 'team' }))).toEqual({});
+});

@@ -21,6 +21,7 @@ function failedWith(error: ProviderError): Generation {
   };
   return {
     project_id: 'proj-1',
+    tags: { customer_id: 'acme' },
     ...{ id: 'gen-1', model_id: 'acme/m-1', key_id: 'key-1', request_id: 'req-1', external_user: null },
     ...{ created_at: AT, settled_at: AT, api_type: 'completions', streamed: false },
     ...{ status: 'failed', finish_reason: 'error', error_code: 'upstream_config_error' },
@@ -63,6 +64,13 @@ describe('a failed generation', () => {
       .getAllByRole('columnheader')
       .map((heading) => heading.textContent);
   };
+
+  it('shows its tags, with links to the generations of each', async () => {
+    open('member', null);
+    const link = await screen.findByRole('link', { name: 'acme' });
+    expect(decodeURIComponent(link.getAttribute('href') ?? '')).toContain('tag=customer_id:acme');
+    screen.getByText('Tag customer_id');
+  });
 
   it('shows the project, and customers no bookkeeping of the operator', async () => {
     open('member', null);

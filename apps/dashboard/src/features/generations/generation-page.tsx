@@ -132,6 +132,18 @@ export function GenerationPage() {
               </Link>
             )}
           </Fact>
+          {Object.entries(one.tags).map(([name, value]) => (
+            <Fact key={name} name={`Tag ${name}`}>
+              <Link
+                to="/o/$organizationId/generations"
+                params={{ organizationId }}
+                search={{ tag: `${name}:${value}` }}
+                className="text-accent hover:underline"
+              >
+                <Text>{value}</Text>
+              </Link>
+            </Fact>
+          ))}
           <Fact name="Finish reason">{one.finish_reason ?? '—'}</Fact>
           <Fact name="Time to first event">{hasResponse ? duration(one.latency_ms) : '—'}</Fact>
           <Fact name="Generation time">{hasResponse ? duration(one.generation_time_ms) : '—'}</Fact>

@@ -24,6 +24,7 @@ const FAILED = {
   key_id: 'key-1',
   request_id: 'req_1',
   external_user: null,
+  tags: {},
   api_type: 'completions' as const,
   status: 'failed' as const,
   finish_reason: 'error',
@@ -96,7 +97,11 @@ describe('the generations page', () => {
   });
 
   it('filters by a model that is no longer in the catalogue, for the chosen period', async () => {
-    api.on(GROUPS, () => ({ data: [{ ...NO_USAGE, id: 'acme/removed' }], next_page_token: null, total: 1 }));
+    api.on(GROUPS, () => ({
+      data: [{ ...NO_USAGE, id: 'acme/removed', other_values: false }],
+      next_page_token: null,
+      total: 1,
+    }));
     renderPage('/o/org-1/generations?from=2026-11-01T10:00Z&to=2026-11-02T10:00Z');
     const model = await screen.findByLabelText('Model');
     await within(model).findByText('acme/removed');

@@ -187,6 +187,7 @@ export function filtersOf(search: GenerationSearch): GenerationFilters {
     model_id: search.model,
     key_id: search.key,
     external_user: search.user,
+    tag: TAG.test(search.tag ?? '') ? search.tag : undefined,
     status: (['completed', 'cancelled', 'failed'] as const).find((one) => one === search.status),
     error_code: search.error,
     project_id: projectIdOf(search.project),
@@ -195,6 +196,9 @@ export function filtersOf(search: GenerationSearch): GenerationFilters {
     max_cost_usd: parseAmount(search.max_cost),
   });
 }
+
+/** As the API accepts it; a filter that is not complete does not apply. */
+const TAG = /^[A-Za-z0-9_.-]{1,64}:.{1,256}$/su;
 
 const parseAmount = (text: string | undefined) =>
   /^\d{1,9}(\.\d{1,9})?$/.test(text ?? '') ? text : undefined;
@@ -283,6 +287,9 @@ function Filters({ organizationId, search, onChange, keyNames }: FiltersProps) {
             />
             <Field label="End user">
               <DebouncedInput className="sm:w-34" {...text('user')} />
+            </Field>
+            <Field label="Tag">
+              <DebouncedInput placeholder="name:value" className="sm:w-38" {...text('tag')} />
             </Field>
             <Field label="Min cost (USD)">
               <DebouncedInput

@@ -14,6 +14,7 @@ export function readGenerationSearch(search: Record<string, unknown>) {
     error: stringParam(search, 'error'),
     project: stringParam(search, 'project'),
     user: stringParam(search, 'user'),
+    tag: stringParam(search, 'tag'),
     min_cost: stringParam(search, 'min_cost'),
     max_cost: stringParam(search, 'max_cost'),
   });

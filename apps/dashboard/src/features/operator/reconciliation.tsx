@@ -163,6 +163,8 @@ const USAGE_KINDS: Readonly<Record<string, string>> = {
   settlements: 'Hourly generations',
   hourly_sums: 'Hourly totals',
   daily_sums: 'Daily totals',
+  hourly_values: 'Hourly totals by end user and tag',
+  daily_values: 'Daily totals by end user and tag',
 };
 
 /** The id of an organization whose name is unknown. */

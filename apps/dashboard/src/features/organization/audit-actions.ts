@@ -7,6 +7,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'organization.suspend': 'Organization suspended',
   'organization.resume': 'Organization resumed',
   'organization.set_elastic_holds': 'Elastic holds changed',
+  'organization.set_usage_tags': 'Usage tags changed',
   'organization.require_second_factor': 'Required two-factor authentication changed',
   'organization.set_target_rules': 'Allowed providers and regions changed',
   'content_log.set': 'Content log changed',

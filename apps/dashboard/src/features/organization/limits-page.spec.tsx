@@ -223,4 +223,15 @@ describe('the limits page', () => {
     await screen.findByText('Denied regions');
     expect(screen.queryByRole('button', { name: 'Change providers and regions' })).toBeNull();
   });
+
+  it('changes the usage tags, and shows them', async () => {
+    renderPage('/o/org-1/limits');
+    await userEvent.click(await screen.findByRole('button', { name: 'Change usage tags' }));
+    await type('Tags', 'customer_id, team');
+    const SET = 'PUT /api/organizations/{organization_id}/usage-tags';
+    api.on(SET, () => ({ organization: { ...CAPPED, usage_tags: ['customer_id', 'team'] } }));
+    await save();
+    await waitFor(() => expect(valueOf('Tags')).toBe('customer_id, team'));
+    expect(api.requestsTo(SET)[0]?.body).toEqual({ usage_tags: ['customer_id', 'team'], version: 3 });
+  });
 });

@@ -16,6 +16,7 @@ import { WindowBudgetFacts } from '../keys/window-budgets';
 import { CapsForm, COUNTS, type Caps } from './caps-form';
 import { TargetRules } from './target-rules';
 import { ElasticHolds } from './elastic-holds';
+import { UsageTags } from './usage-tags';
 import { OperatorContact } from '../../app/operator-contact';
 import { RenameOrganization } from './rename-organization';
 
@@ -71,6 +72,7 @@ export function LimitsPage() {
           )}
           <TargetRules organization={query.data} />
           <ElasticHolds organization={query.data} canChange={can('organization:limits')} />
+          <UsageTags organization={query.data} />
           <Section
             title="Organization"
             actions={can('organization:limits') && <RenameOrganization organization={query.data} />}

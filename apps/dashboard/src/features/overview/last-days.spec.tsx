@@ -56,7 +56,7 @@ describe('the overview of an organization', () => {
       return {
         ...{ timezone: 'UTC' as const, granularity: 'day' as const, start, end },
         totals: { ...metrics, requests: 1 },
-        data: [{ ...metrics, start, model_id: '', key_id: null, project_id: null }],
+        data: [{ ...metrics, start, model_id: '', key_id: null, project_id: null, value: null }],
       };
     });
     const UsageChart = ({ series, nameOf }: UsageChartProps) => (

@@ -11,6 +11,7 @@ function point(start: string, model: string, spend: string): UsagePoint {
     model_id: model,
     key_id: null,
     project_id: null,
+    value: null,
     requests: 1,
     errors: 0,
     cancelled: 0,

@@ -12,8 +12,8 @@ export function isLatency(measure: Measure): measure is LatencyMeasure {
   return LATENCIES.some((one) => one === measure);
 }
 
-const SPLITS = ['model', 'key', 'project'] as const;
-export type UsageSplit = (typeof SPLITS)[number];
+const SPLITS = ['model', 'key', 'project', 'user'] as const;
+export type UsageSplit = (typeof SPLITS)[number] | `tag:${string}`;
 
 /** The search parameters of the usage page. */
 export function readUsageSearch(search: Record<string, unknown>) {
@@ -22,12 +22,15 @@ export function readUsageSearch(search: Record<string, unknown>) {
     from: stringParam(search, 'from'),
     to: stringParam(search, 'to'),
     measure: enumParam(search, 'measure', MEASURES),
-    split: enumParam(search, 'split', SPLITS),
+    split: enumParam(search, 'split', SPLITS) ?? tagSplit(stringParam(search, 'split')),
     model: stringParam(search, 'model'),
     key: stringParam(search, 'key'),
     project: stringParam(search, 'project'),
     api: enumParam(search, 'api', apiTypes),
   });
 }
+
+const tagSplit = (text = '') =>
+  /^tag:[A-Za-z0-9_.-]{1,64}$/.test(text) ? (text as `tag:${string}`) : undefined;
 
 export type UsageSearch = ReturnType<typeof readUsageSearch>;

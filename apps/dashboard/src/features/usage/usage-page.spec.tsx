@@ -50,7 +50,7 @@ describe('the usage page', () => {
 
   const respondWith = (...models: readonly (readonly [string, Partial<UsageMetrics>])[]) => {
     api.on(GROUPS, () => ({
-      data: models.map(([id, changes]) => ({ ...metrics(changes), id })),
+      data: models.map(([id, changes]) => ({ ...metrics(changes), id, other_values: false })),
       next_page_token: null,
       total: models.length,
     }));
@@ -62,6 +62,7 @@ describe('the usage page', () => {
         model_id,
         key_id: null,
         project_id: null,
+        value: null,
       }));
       const sum = (name: 'requests' | 'errors' | 'refused' | 'prompt_tokens' | TokensOfPrompt) =>
         points.reduce((total, point) => total + point[name], 0);
@@ -229,7 +230,13 @@ describe('the usage page', () => {
   it('sorts and pages groups on the server, and requests the largest series only', async () => {
     respondWith();
     api.on(GROUPS, ({ query }) => ({
-      data: [{ ...metrics({ requests: 1 }), id: query.get('page_token') === '1' ? 'acme/m-2' : 'acme/m-1' }],
+      data: [
+        {
+          ...metrics({ requests: 1 }),
+          id: query.get('page_token') === '1' ? 'acme/m-2' : 'acme/m-1',
+          other_values: false,
+        },
+      ],
       next_page_token: query.get('page_token') === '1' ? null : '1',
       total: 10_000,
     }));
@@ -255,5 +262,47 @@ describe('the usage page', () => {
     expect(last()).toMatchObject({ page_token: '1' });
     await userEvent.click(screen.getByRole('button', { name: 'Input tokens' }));
     await waitFor(() => expect(last()).toMatchObject({ sort: 'prompt_tokens', page_token: '' }));
+  });
+
+  it('groups by end user and by declared tags, without filters and latencies', async () => {
+    const group = (id: string, isOther = false) => ({
+      ...metrics({ requests: 1 }),
+      ...{ id, other_values: isOther },
+    });
+    respondWith(['alice', { requests: 3 }]);
+    api.on(GROUPS, () => ({
+      data: [group('alice'), group(''), group('', true)],
+      next_page_token: null,
+      total: 3,
+    }));
+    api.on('GET /api/organizations/{organization_id}', () => ({
+      organization: { ...ORGANIZATION, usage_tags: ['customer_id'] },
+    }));
+    renderPage('/o/org-1/usage?range=7d&model=acme/m-1&measure=p95').queryClient.setQueryData(
+      ['usage-chart-code'],
+      { UsageChart: () => null },
+    );
+    await userEvent.click(await screen.findByRole('button', { name: 'By end user' }));
+    const table = await screen.findByRole('table', { name: 'Usage by end user' });
+    const sent = (endpoint: typeof USAGE | typeof GROUPS) =>
+      Object.fromEntries(api.requestsTo(endpoint).at(-1)?.query ?? []);
+    expect(sent(USAGE)).toMatchObject({ split_by: 'user', top_by: 'spend' });
+    expect(sent(USAGE)).not.toHaveProperty('model_id');
+    expect(sent(GROUPS)).not.toHaveProperty('model_id');
+    expect(screen.queryByLabelText('Model')).toBeNull();
+    expect(screen.queryByRole('button', { name: 'p95 latency' })).toBeNull();
+    const link = await within(table).findByRole('link', { name: 'alice' });
+    expect(decodeURIComponent(link.getAttribute('href') ?? '')).toContain('user=alice');
+    within(table).getByText('No end user');
+    within(table).getByText('Others');
+
+    await userEvent.click(screen.getByRole('button', { name: 'By tag customer_id' }));
+    await screen.findByRole('table', { name: 'Usage by tag customer_id' });
+    expect(sent(GROUPS)).toMatchObject({ group_by: 'tag', tag: 'customer_id' });
+    expect(sent(USAGE)).toMatchObject({ split_by: 'tag', tag: 'customer_id' });
+    const tagged = await screen.findByRole('link', { name: 'alice' });
+    expect(decodeURIComponent(tagged.getAttribute('href') ?? '')).toContain('tag=customer_id:alice');
+    const csv = screen.getByRole('link', { name: /CSV/ }).getAttribute('href') ?? '';
+    expect(csv).toContain('split_by=tag&tag=customer_id');
   });
 });

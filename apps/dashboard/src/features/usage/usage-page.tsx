@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import { useKeyNames } from '../../api/keys';
 import { modelLabel } from '../../api/models';
+import { organizationQuery } from '../../api/organizations';
 import { useProjectNames } from '../../api/projects';
 import { blockingErrorOf } from '../../api/transient-error';
 import {
@@ -14,30 +15,28 @@ import {
   usageGroupsQuery,
   usageQuery,
   type GroupsQuery,
-  type UsageMetrics,
 } from '../../api/usage';
 import { useModelChoices, type UsedIn } from '../../api/used-models';
 import { omitUndefined } from '../../app/search';
-import { count, percent } from '../../format/count';
-import { estimatedDuration, exactDay, exactTime } from '../../format/time';
+import { exactDay, exactTime } from '../../format/time';
 import { minuteAt } from '../../format/time-range';
 import { Field, Input, Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
 import { LoadMore, ShownCount } from '../../ui/load-more';
-import { Figure, Figures, Page, Section } from '../../ui/page';
+import { Page, Section } from '../../ui/page';
 import { SegmentedControl } from '../../ui/segmented-control';
 import { Empty, Failure, Skeleton } from '../../ui/states';
 import { Table } from '../../ui/table';
-import { Money } from '../../ui/values';
 import { KeySelect } from '../keys/key-select';
 import { MAX_SERIES } from './chart-rows';
 import { LazyUsageChart } from './lazy-usage-chart';
-import { isLatency, RANGES, type Measure, type UsageSearch } from './search';
+import { isLatency, RANGES, type Measure, type UsageSearch, type UsageSplit } from './search';
 import { ProjectSelect, projectIdOf } from '../projects/project-select';
 import { errorColumns } from './error-columns';
-import { idOf } from './split';
+import { idOf, isByValue, noValueName, splitName, splitQuery } from './split';
 import { ApiSelect } from '../generations/api-select';
 import { usageColumns } from './usage-rows';
+import { UsageTotals } from './usage-totals';
 import { CsvLink } from '../../ui/csv-link';
 
 const route = getRouteApi('/signed-in/o/$organizationId/usage');
@@ -59,12 +58,9 @@ const MEASURES: readonly { readonly value: Measure; readonly label: string }[] =
   { value: 'p95', label: 'p95 latency' },
   { value: 'first_token', label: 'p50 time to first token' },
 ];
-const SPLITS = [
-  { value: 'model', label: 'By model' },
-  { value: 'key', label: 'By key' },
-  { value: 'project', label: 'By project' },
-] as const;
-const CAPTIONS = { model: 'Usage by model', key: 'Usage by key', project: 'Usage by project' } as const;
+
+/** Usage by end user or tag cannot be filtered. */
+const NO_FILTERS = { model: undefined, key: undefined, project: undefined, api: undefined };
 
 export function UsagePage() {
   const { organizationId } = route.useParams();
@@ -74,16 +70,18 @@ export function UsagePage() {
     range = DEFAULT_RANGE,
     from,
     to,
-    measure = 'spend',
+    measure: chosenMeasure = 'spend',
     split = 'model',
     model,
     key,
     project,
     api: apiType,
-  } = search;
+  } = isByValue(search.split ?? 'model') ? { ...search, ...NO_FILTERS } : search;
   const change = (changes: Partial<UsageSearch>) =>
     void navigate({ search: omitUndefined({ ...search, ...changes }), replace: true });
 
+  const measures = isByValue(split) ? MEASURES.filter(({ value }) => !isLatency(value)) : MEASURES;
+  const measure = measures.some(({ value }) => value === chosenMeasure) ? chosenMeasure : 'spend';
   const query = {
     ...rangeOf({ range, ...omitUndefined({ from, to }) }),
     ...omitUndefined({
@@ -101,7 +99,7 @@ export function UsagePage() {
   const series = useQuery(
     usageQuery(organizationId, {
       ...query,
-      split_by: split,
+      ...splitQuery('split_by', split),
       top: String(MAX_SERIES),
       top_by: isLatency(measure) ? 'requests' : measure,
     }),
@@ -111,7 +109,7 @@ export function UsagePage() {
   const groups = useInfiniteQuery(
     usageGroupsQuery(organizationId, {
       ...query,
-      group_by: split,
+      ...splitQuery('group_by', split),
       sort: order.id as GroupsQuery['sort'],
       order: order.desc ? 'desc' : 'asc',
     }),
@@ -128,8 +126,19 @@ export function UsagePage() {
     ...(split === 'project' ? ids : []),
   ]);
   const hasProjects = projectNames.size > 0;
-  const splits = SPLITS.filter(({ value }) => value !== 'project' || hasProjects || split === 'project');
+  const { data: organization } = useQuery(organizationQuery(organizationId));
+  const offered = [
+    ...(['model', 'key'] as const),
+    ...(hasProjects ? (['project'] as const) : []),
+    'user' as const,
+    ...(organization?.usage_tags ?? []).map((name) => `tag:${name}` as const),
+  ];
+  const splits = [...new Set<UsageSplit>([...offered, split])].map((value) => ({
+    value,
+    label: `By ${splitName(value)}`,
+  }));
   const nameOf = (id: string) => {
+    if (isByValue(split)) return id === '' ? noValueName(split) : id;
     if (split === 'project') return id === '' ? 'No project' : (projectNames.get(id) ?? id);
     return split === 'key' ? (keyNames.get(id) ?? id) : modelLabel(id);
   };
@@ -142,7 +151,7 @@ export function UsagePage() {
         <CsvLink
           href={api.url('GET /api/organizations/{organization_id}/usage.csv', {
             params: { organization_id: organizationId },
-            query: { ...query, split_by: split },
+            query: { ...query, ...splitQuery('split_by', split) },
           })}
         />
       }
@@ -168,12 +177,12 @@ export function UsagePage() {
         </Empty>
       ) : (
         <>
-          <Totals totals={series.data.totals} />
+          <UsageTotals totals={series.data.totals} />
           <Section
             title={
               <SegmentedControl
                 label="Metric"
-                options={MEASURES}
+                options={measures}
                 value={measure}
                 onChange={(value) => change({ measure: value === 'spend' ? undefined : value })}
               />
@@ -183,7 +192,12 @@ export function UsagePage() {
                 label="Group by"
                 options={splits}
                 value={split}
-                onChange={(value) => change({ split: value === 'model' ? undefined : value })}
+                onChange={(value) =>
+                  change({
+                    split: value === 'model' ? undefined : value,
+                    ...(isByValue(value) ? NO_FILTERS : {}),
+                  })
+                }
               />
             }
           >
@@ -194,7 +208,7 @@ export function UsagePage() {
           ) : (
             <div className="grid gap-3">
               <Table
-                caption={CAPTIONS[split]}
+                caption={`Usage by ${splitName(split)}`}
                 rows={rows}
                 columns={usageColumns({
                   split,
@@ -203,7 +217,7 @@ export function UsagePage() {
                   filters: generationFilters,
                   totals: series.data.totals,
                 })}
-                rowId={({ id }) => id}
+                rowId={({ id, other_values: areOthers }) => (areOthers ? 'others' : `id ${id}`)}
                 stale={groups.isPlaceholderData}
                 sorted={{ by: sorting, onChange: setSorting }}
               />
@@ -241,43 +255,6 @@ function period({ start, end, granularity }: ReturnType<typeof rangeOf>): string
 }
 
 const lastInstantOf = ({ end }: { readonly end: string }) => new Date(Date.parse(end) - 1).toISOString();
-
-function Totals({ totals }: { readonly totals: UsageMetrics }) {
-  return (
-    <Figures>
-      <Figure label="Spend">
-        <Money usd={totals.spend_usd} />
-      </Figure>
-      <Figure label="Requests" note={`${count(totals.cancelled)} cancelled`}>
-        {count(totals.requests)}
-      </Figure>
-      <Figure
-        label="Input tokens"
-        note={`${count(totals.cached_tokens)} cached, ${count(totals.cache_write_tokens + totals.cache_write_1h_tokens)} written to cache`}
-      >
-        {count(totals.prompt_tokens)}
-      </Figure>
-      <Figure label="Output tokens">{count(totals.completion_tokens)}</Figure>
-      <Figure
-        label="Errors"
-        note={totals.requests > 0 ? `${percent(totals.errors / totals.requests)} of requests` : undefined}
-      >
-        {count(totals.errors)}
-      </Figure>
-      <Figure label="Refused" note="No generation">
-        {count(totals.refused)}
-      </Figure>
-      <Figure
-        label="p50 latency"
-        note={
-          totals.time_to_first_token && `First token ${estimatedDuration(totals.time_to_first_token.p50_ms)}`
-        }
-      >
-        {totals.duration ? estimatedDuration(totals.duration.p50_ms) : '—'}
-      </Figure>
-    </Figures>
-  );
-}
 
 interface FiltersProps {
   readonly organizationId: string;
@@ -329,35 +306,43 @@ function Filters({ organizationId, period, search, onChange, keyNames, projectNa
           </Field>
         </>
       )}
-      <Field label="Model">
-        <Select
-          className="sm:w-52"
-          value={search.model ?? ''}
-          onChange={({ target }) => onChange({ model: target.value || undefined })}
-        >
-          <option value="">All models</option>
-          {models.map((id) => (
-            <option key={id}>{id}</option>
-          ))}
-        </Select>
-      </Field>
-      <Field label="Key">
-        <KeySelect
-          organizationId={organizationId}
-          className="sm:w-52"
-          emptyLabel="All keys"
-          keyNames={keyNames}
-          value={search.key}
-          onChange={(key) => onChange({ key })}
-        />
-      </Field>
-      <ProjectSelect
-        className="sm:w-52"
-        names={projectNames}
-        value={search.project}
-        onChange={(project) => onChange({ project })}
-      />
-      <ApiSelect className="sm:w-44" value={search.api} onChange={(chosen) => onChange({ api: chosen })} />
+      {!isByValue(search.split ?? 'model') && (
+        <>
+          <Field label="Model">
+            <Select
+              className="sm:w-52"
+              value={search.model ?? ''}
+              onChange={({ target }) => onChange({ model: target.value || undefined })}
+            >
+              <option value="">All models</option>
+              {models.map((id) => (
+                <option key={id}>{id}</option>
+              ))}
+            </Select>
+          </Field>
+          <Field label="Key">
+            <KeySelect
+              organizationId={organizationId}
+              className="sm:w-52"
+              emptyLabel="All keys"
+              keyNames={keyNames}
+              value={search.key}
+              onChange={(key) => onChange({ key })}
+            />
+          </Field>
+          <ProjectSelect
+            className="sm:w-52"
+            names={projectNames}
+            value={search.project}
+            onChange={(project) => onChange({ project })}
+          />
+          <ApiSelect
+            className="sm:w-44"
+            value={search.api}
+            onChange={(chosen) => onChange({ api: chosen })}
+          />
+        </>
+      )}
       {range === 'custom' && noteOf(search) !== undefined && (
         <p role="alert" className="col-span-2 text-xs font-medium text-bad sm:basis-full">
           {noteOf(search)}

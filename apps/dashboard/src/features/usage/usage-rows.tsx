@@ -7,8 +7,7 @@ import { Money, Text } from '../../ui/values';
 import type { GenerationSearch } from '../generations/search';
 import { NO_PROJECT } from '../projects/project-select';
 import type { UsageSplit } from './search';
-
-const HEADERS = { model: 'Model', key: 'Key', project: 'Project' } as const;
+import { generationsOf, isByValue, noValueName, splitName } from './split';
 
 interface ColumnOptions {
   readonly split: UsageSplit;
@@ -32,11 +31,13 @@ export function usageColumns({
   return [
     {
       id: 'name',
-      header: HEADERS[split],
+      header: capitalized(splitName(split)),
       footer: () => 'Total',
       enableSorting: false,
       cell: ({ row: { original: row } }) =>
-        split === 'project' ? (
+        isByValue(split) && row.id === '' ? (
+          <span className="text-ink-soft">{row.other_values ? 'Others' : noValueName(split)}</span>
+        ) : split === 'project' ? (
           <Link
             to="/o/$organizationId/usage"
             params={{ organizationId }}
@@ -49,7 +50,7 @@ export function usageColumns({
           <Link
             to="/o/$organizationId/generations"
             params={{ organizationId }}
-            search={{ ...filters, ...(row.id === '' ? { status: 'refused' } : { [split]: row.id }) }}
+            search={{ ...filters, ...(row.id === '' ? { status: 'refused' } : generationsOf(split, row.id)) }}
             className="font-medium hover:text-accent hover:underline"
           >
             <Text>{nameOf(row.id)}</Text>
@@ -115,5 +116,7 @@ export function usageColumns({
     },
   ];
 }
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const meanOf = ({ duration: latency }: UsageMetrics) => (latency === null ? '—' : duration(latency.mean_ms));

@@ -70,6 +70,8 @@ export interface Organization {
   readonly targetRules: TargetRules;
   /** Holds of streams cover a slice of their output and grow while it is generated. */
   readonly elasticHolds: boolean;
+  /** The metadata entries of requests that are stored as tags of their generations. Sorted. */
+  readonly usageTags: readonly string[];
   readonly createdAt: UnixMs;
   /** Incremented by each change. */
   readonly version: number;
@@ -141,6 +143,7 @@ export interface KeyGrant {
   readonly organizationSuspended: boolean;
   readonly targetRules: TargetRules;
   readonly elasticHolds: boolean;
+  readonly usageTags: readonly string[];
   /** From this moment on the key is expired. */
   readonly expiresAt?: UnixMs;
   /** When the verified secret expires; absent unless it is the previous secret of a rotated key. */

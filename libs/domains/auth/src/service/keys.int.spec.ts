@@ -193,6 +193,7 @@ describe('keys', () => {
         },
         organizationSuspended: false,
         elasticHolds: false,
+        usageTags: [],
         budgets: [
           {
             scope: BudgetScope.BUDGET_SCOPE_KEY,

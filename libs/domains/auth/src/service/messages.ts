@@ -46,6 +46,7 @@ export function keyGrantMessage({ settings, ...grant }: core.KeyGrant): KeyGrant
     projectId: settings.projectId,
     budgets: grant.budgets.map(budgetMessage),
     elasticHolds: grant.elasticHolds,
+    usageTags: [...grant.usageTags],
     expiresUnixMs: grant.expiresAt === undefined ? undefined : BigInt(grant.expiresAt),
     secretEndsUnixMs: grant.secretEndsAt === undefined ? undefined : BigInt(grant.secretEndsAt),
   };

@@ -15,6 +15,7 @@ import {
 import { setOrganizationSuspended } from '../core/organizations/set-organization-suspended';
 import { setSecondFactorRequired } from '../core/organizations/set-second-factor-required';
 import { setTargetRules } from '../core/organizations/set-target-rules';
+import { setUsageTags } from '../core/organizations/set-usage-tags';
 import { updateOrganization } from '../core/organizations/update-organization';
 import type { AuthPorts } from '../core/ports';
 import { limitChangesOf } from './limits';
@@ -123,6 +124,12 @@ export function createOrganizationEndpoints(
     implement(organizations.setElasticHolds, ({ params, body: { enabled }, actor, signal }) => {
       const { organization_id: organizationId } = params;
       return changed(organizationId, setElasticHolds(ports, { actor, organizationId, enabled }, signal));
+    }),
+
+    implement(organizations.setUsageTags, ({ params, body, actor, signal }) => {
+      const { organization_id: organizationId } = params;
+      const change = { actor, organizationId, names: body.usage_tags, expectedVersion: body.version };
+      return changed(organizationId, setUsageTags(ports, change, signal));
     }),
 
     implement(organizations.suspend, ({ params, body, actor, signal }) => {

@@ -120,6 +120,40 @@ describe('organizations and the audit log', () => {
     });
   });
 
+  it('sends the usage tags with each key, sorted and once each, with an audit entry', async () => {
+    const { id: organizationId } = await fixture.organization();
+    const { secret } = await fixture.key(organizationId);
+    const keySha256 = createHash('sha256').update(secret).digest();
+    const grantedTags = async () => {
+      const { outcome } = await fixture.auth.verifyKey({ keySha256 });
+      return outcome?.$case === 'grant' ? outcome.value.usageTags : outcome;
+    };
+    expect(await grantedTags()).toEqual([]);
+    const { organization: changed } = await fixture.endpoints.call(organizations.setUsageTags, {
+      ...inOrganization(organizationId),
+      body: { usage_tags: ['team', ' Customer.id ', 'team'] },
+    });
+    expect(changed.usage_tags).toEqual(['Customer.id', 'team']);
+    expect(await grantedTags()).toEqual(['Customer.id', 'team']);
+    expect((await auditOf(organizationId))[0]).toMatchObject({
+      action: 'organization.set_usage_tags',
+      details: { changed: { usage_tags: { before: [], after: ['Customer.id', 'team'] } } },
+    });
+  });
+
+  it.each([
+    ['a sixth name', ['a', 'b', 'c', 'd', 'e', 'f'], 'usage_tags'],
+    ['an empty name', ['a', ' '], 'usage_tags[1]'],
+    ['a name with a comma', ['a,b'], 'usage_tags[0]'],
+    ['a name of 65 characters', ['a'.repeat(65)], 'usage_tags[0]'],
+  ])('refuses %s among the usage tags', async (_, usage_tags, param) => {
+    const { id: organizationId } = await fixture.organization();
+    const change = { ...inOrganization(organizationId), body: { usage_tags } };
+    await expect(fixture.endpoints.call(organizations.setUsageTags, change)).rejects.toMatchObject({
+      ...{ code: 'invalid', param },
+    });
+  });
+
   it('suspends with a reason and resumes without one', async () => {
     const { id: organizationId } = await fixture.organization();
     const { organization: suspended } = await fixture.endpoints.call(organizations.suspend, {

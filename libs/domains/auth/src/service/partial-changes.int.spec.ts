@@ -21,6 +21,7 @@ const CHANGES: Readonly<Record<string, readonly [before: unknown, after: unknown
   denied_providers: [['other'], ['else']],
   allowed_regions: [['eu'], ['us']],
   denied_regions: [['cn'], []],
+  usage_tags: [['customer_id'], null],
   scopes: [['chat', 'usage:read'], ['chat']],
   allowed_models: [['demo/standard'], null],
   ip_allowlist: [['192.0.2.1'], null],
@@ -72,6 +73,13 @@ describe('a change of some fields', () => {
     ['limits', { endpoint: organizations.setLimits, viewOf: limitsOf }],
     ['ceilings', { endpoint: organizations.setCeilings, viewOf: ceilingsOf }],
     ['target rules', { endpoint: organizations.setTargetRules, viewOf: rulesOf }],
+    [
+      'usage tags',
+      {
+        endpoint: organizations.setUsageTags,
+        viewOf: ({ organization }: { organization: Value }) => organization,
+      },
+    ],
     [
       'a project',
       {

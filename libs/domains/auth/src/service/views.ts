@@ -23,6 +23,7 @@ export function organizationView(organization: Organization) {
     requires_second_factor: organization.requiresSecondFactor,
     target_rules: targetRulesView(organization.targetRules),
     elastic_holds: organization.elasticHolds,
+    usage_tags: organization.usageTags,
     created_at: isoTime(organization.createdAt),
     version: organization.version,
   };

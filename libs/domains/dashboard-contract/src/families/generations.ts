@@ -28,6 +28,7 @@ const shared = {
   key_id: id,
   request_id: id,
   external_user: z.string().nullable(),
+  tags: z.record(z.string(), z.string()).meta({ description: 'The usage tags of the request, by name.' }),
   api_type: apiType,
   status,
   finish_reason: z.string().nullable(),
@@ -153,7 +154,14 @@ const generationFilters = {
   until: time.optional().meta({ description: 'Admitted before this time.' }),
   model_id: z.string().max(200).optional(),
   key_id: z.string().max(100).optional(),
-  external_user: z.string().max(500).optional(),
+  external_user: z.string().max(512).optional(),
+  tag: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]{1,64}:.{1,256}$/su, {
+      error: 'must be the name and value of a usage tag, such as team:blue',
+    })
+    .optional()
+    .meta({ description: 'The name and value of a usage tag.', examples: ['customer_id:acme'] }),
   api_type: apiType.optional(),
   status: status.optional(),
   error_code: z.string().max(100).optional(),

@@ -65,6 +65,10 @@ export const organization = z
     elastic_holds: z.boolean().meta({
       description: 'Streams hold their output in slices while they run, instead of all of max_tokens.',
     }),
+    usage_tags: names.meta({
+      description:
+        'The entries of `metadata` of requests that are stored as tags of their generations, by which usage is summed.',
+    }),
     created_at: time,
     version: version.meta({ description: 'Increases with each change.' }),
   })
@@ -226,6 +230,20 @@ export const organizationEndpoints = {
     body: z.strictObject({ enabled: z.boolean() }),
     response: json(oneOrganization),
     audit: ['organization.set_elastic_holds'],
+  }),
+  setUsageTags: endpoint({
+    method: 'PUT',
+    path: '/api/organizations/{organization_id}/usage-tags',
+    owner: 'auth',
+    timeoutMs: EDGE_CHANGE_TIMEOUT_MS,
+    access: 'organization:limits',
+    summary: 'Change the tags by which usage is summed',
+    description:
+      'At most 5 names of entries of `metadata`. An absent list keeps its names; null empties it. The values of these entries are stored with each generation from the response on, cut to 256 characters; other entries are not stored. Sums by a tag that is no longer listed remain. `version` works as for limits.',
+    body: z.strictObject({ usage_tags: names.nullable(), version }).partial(),
+    response: json(oneOrganization),
+    audit: ['organization.set_usage_tags'],
+    errors: ['version_conflict'],
   }),
   suspend: endpoint({
     method: 'POST',

@@ -46,14 +46,23 @@ const usageMetrics = z
   })
   .meta({ id: 'UsageMetrics' });
 
+const usageTag = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]{1,64}$/, { error: 'must be the name of a usage tag' })
+  .optional()
+  .meta({
+    description: 'The name of a usage tag of the organization; only and always when usage is by tag.',
+  });
+
 const usageRange = z.strictObject({
   start: time.meta({ description: 'Rounded down to the hour or day.' }),
   end: time.meta({ description: 'Exclusive; rounded up to the hour or day.' }),
   granularity: z.enum(['hour', 'day']),
-  split_by: z
-    .enum(['none', 'model', 'key', 'model,key', 'project'])
-    .default('none')
-    .meta({ description: 'One row per model, per key, per both, or per project.' }),
+  split_by: z.enum(['none', 'model', 'key', 'model,key', 'project', 'user', 'tag']).default('none').meta({
+    description:
+      'One row per model, per key, per both, per project, per end user, or per value of `tag`. By end user or tag, usage has no filters and no latencies.',
+  }),
+  tag: usageTag,
   model_id: z.string().max(200).optional(),
   key_id: z.string().max(100).optional(),
   project_id: z
@@ -94,13 +103,22 @@ const usagePoint = usageMetrics
     project_id: id.nullable().meta({
       description: 'Null unless split by project; empty for requests without a project.',
     }),
+    value: z.string().nullable().meta({
+      description:
+        'The end user, or the value of the tag. Null unless split by one of them, and for values beyond the first 1,000 of a day; empty for requests without one.',
+    }),
   })
   .meta({ id: 'UsagePoint' });
 
 const usageGroup = usageMetrics
   .extend({
     id: z.string().meta({
-      description: 'Of the model, key or project; empty for requests without one.',
+      description:
+        'Of the model, key or project, the end user, or the value of the tag; empty for requests without one.',
+    }),
+    other_values: z.boolean().meta({
+      description:
+        'Whether the sums are of the end users or values beyond the first 1,000 of a day; their id is empty.',
     }),
   })
   .meta({ id: 'UsageGroup' });
@@ -114,7 +132,7 @@ const usageSeries = z
     totals: usageMetrics,
     data: z.array(usagePoint).meta({
       description:
-        'Ordered by time, model, key and project; hours and days without requests and refused requests are omitted.',
+        'Ordered by time, model, key, project and value; hours and days without requests and refused requests are omitted.',
     }),
   })
   .meta({ id: 'UsageSeries' });
@@ -158,12 +176,12 @@ export const usageEndpoints = {
     path: `${path}/groups`,
     owner: 'generation-query',
     access: 'usage:read',
-    summary: 'Sum usage by model, key or project',
+    summary: 'Sum usage by model, key, project, end user or tag',
     description:
-      'Hours and days are UTC, with the limits of usage over time, for any number of groups. A page token is a position in the order at its time.',
+      'Hours and days are UTC, with the limits of usage over time, for any number of groups. A page token is a position in the order at its time. Refused requests have no end user and no tags.',
     query: pageQuery.extend({
       ...usageRange.omit({ split_by: true }).shape,
-      group_by: z.enum(['model', 'key', 'project']),
+      group_by: z.enum(['model', 'key', 'project', 'user', 'tag']),
       sort: groupOrder.default('spend'),
       order: z.enum(['desc', 'asc']).default('desc'),
     }),
@@ -201,7 +219,7 @@ export const usageEndpoints = {
     access: 'usage:read',
     summary: 'Download usage as CSV',
     description:
-      'The rows of usage over time, with the names of keys and projects, and durations in whole milliseconds.',
+      'The rows of usage over time, with the names of keys and projects, and durations in whole milliseconds. `other_values` is true in the row of the end users or values beyond the first 1,000 of a day.',
     query: usageRange,
     response: stream('text/csv'),
   }),

@@ -77,6 +77,7 @@ export function grant(changes: Partial<KeyGrant> = {}): KeyGrant {
     },
     organizationSuspended: false,
     elasticHolds: false,
+    usageTags: [],
     budgets: [],
     jsonStreaming: false,
     ...changes,

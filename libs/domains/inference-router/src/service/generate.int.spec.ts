@@ -413,6 +413,7 @@ describe('the end of a generation', () => {
         generationId: 'gen-E',
         apiType: 'messages',
         externalUser: 'u-1',
+        tags: [{ name: 'team', value: 'blue' }],
         runId: 'run-1',
         idempotencyScope: 'scope-1',
       }),
@@ -444,6 +445,7 @@ describe('the end of a generation', () => {
       usageSource: UsageSource.USAGE_SOURCE_PROVIDER,
       apiType: 'messages',
       externalUser: 'u-1',
+      tags: [{ name: 'team', value: 'blue' }],
       runId: 'run-1',
       prices: PRICES,
     });

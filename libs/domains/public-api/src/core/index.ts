@@ -86,10 +86,13 @@ export {
   USD_PATTERN,
 } from './spend-limits/parse-spend-limits';
 export {
+  isTagDimension,
   MAX_MODEL_ID_LENGTH,
   MAX_USAGE_DAYS,
   parseUsageQuery,
   PROJECT_ID_PATTERN,
+  TAG_DIMENSION_PATTERN,
+  type TagDimension,
   usageDimensions,
   type UsageDimension,
   type UsageQuery,

@@ -1,4 +1,4 @@
-import type { ApiType, NanoUsd, UnixMs } from '@gateway/base';
+import type { ApiType, NanoUsd, Tag, UnixMs } from '@gateway/base';
 import { refuse, type Refusal } from '@gateway/errors';
 import type { GenerationStatus, SettledGeneration } from './settled-generation';
 
@@ -10,6 +10,7 @@ export interface GenerationFilter {
   readonly modelId: string | undefined;
   readonly keyId: string | undefined;
   readonly externalUser: string | undefined;
+  readonly tag: Tag | undefined;
   readonly apiType: ApiType | undefined;
   readonly status: GenerationStatus | undefined;
   readonly errorCode: string | undefined;

@@ -11,7 +11,7 @@ import type { GenerationFinder } from './list-generations';
 import type { Difference } from './reconciliation/compare';
 import type { AnnouncedHour } from './reconciliation/settled-window';
 import type { SettledGeneration, StoredGeneration } from './settled-generation';
-import type { UsageQuery, UsageRow } from './usage-report';
+import type { UsageQuery, UsageRow, ValueUsageQuery } from './usage-report';
 import type { SeriesReader } from './usage-series';
 import type { ModelUse, OrganizationUsage, PlatformUsage, UsageSummary } from './usage-summary';
 
@@ -127,4 +127,6 @@ export interface UsageReader extends GenerationFinder, SeriesReader {
   findRefusedAnywhere(requestId: string, limit: number): Promise<readonly RefusedInOrganization[]>;
   /** Ordered by day, model, key; at most `maxRows`. */
   sumUsage(query: UsageQuery, maxRows: number): Promise<readonly UsageRow[]>;
+  /** Ordered by day and value; at most `maxRows`. The sum of the rows is that of all generations. */
+  sumUsageByValue(query: ValueUsageQuery, maxRows: number): Promise<readonly UsageRow[]>;
 }

@@ -1,4 +1,4 @@
-import type { ApiType, NanoUsd, Prices, UnixMs, Usage } from '@gateway/base';
+import type { ApiType, NanoUsd, Prices, Tag, UnixMs, Usage } from '@gateway/base';
 
 /** A generation whose cost was settled; without one if it failed before the provider's first event. */
 export interface SettledGeneration {
@@ -30,6 +30,8 @@ export interface SettledGeneration {
   /** The API of its request. */
   readonly apiType: ApiType;
   readonly externalUser: string | undefined;
+  /** In the order of their names. */
+  readonly tags: readonly Tag[];
   /** The project of the key when it was admitted; empty without one. */
   readonly projectId: string;
   /** Error code if the generation failed. */

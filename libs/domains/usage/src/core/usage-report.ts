@@ -8,8 +8,18 @@ import {
   type UtcDay,
 } from '@gateway/base';
 import { refuse, type Refusal } from '@gateway/errors';
+import type { ValueDimension, ValueGroup } from './usage-values';
 
 export type UsageDimension = 'day' | 'model' | 'api_key' | 'project' | 'api_type';
+
+export interface ValueUsageQuery {
+  readonly organizationId: string;
+  /** UTC days of admission, inclusive. */
+  readonly startDay: UtcDay;
+  readonly endDay: UtcDay;
+  readonly byDay: boolean;
+  readonly dimension: ValueDimension;
+}
 
 export interface UsageQuery {
   readonly organizationId: string;
@@ -42,11 +52,12 @@ export interface UsageRow extends UsageSums {
   /** Empty: no project. */
   readonly projectId: string | undefined;
   readonly apiType: string | undefined;
+  readonly byValue: ValueGroup | undefined;
 }
 
 export interface UsageReport {
   readonly totals: UsageSums;
-  /** Ordered by day, model, key, project, API. */
+  /** Ordered by day, model, key, project, API, value. */
   readonly rows: readonly UsageRow[];
 }
 

@@ -10,9 +10,11 @@ import {
 import { isRefusal, refuse, type Refusal } from '@gateway/errors';
 import { addLatencies, NO_LATENCIES, type Latencies } from './latency-histogram';
 import { MAX_REPORT_DAYS, MAX_REPORT_ROWS } from './usage-report';
+import { checkCombination, type ValueDimension } from './usage-values';
 
 type UsageGranularity = 'hour' | 'day';
-export type SeriesDimension = 'model' | 'api_key' | 'project';
+/** A value cannot be combined with another dimension or a filter. */
+export type SeriesDimension = 'model' | 'api_key' | 'project' | ValueDimension;
 
 interface UsageFilter {
   readonly organizationId: string;
@@ -49,9 +51,12 @@ export interface GroupsQuery extends UsageFilter, GroupOrder {
   readonly dimension: SeriesDimension;
 }
 
-/** The sums of one model, key or project. */
+/** The sums of one model, key, project, end user or value of a tag. */
 export interface UsageGroup extends UsageMetrics {
+  /** Empty for requests without one, and for other values. */
   readonly id: string;
+  /** Whether the sums are of the values beyond the limit of a day. */
+  readonly isOther: boolean;
 }
 
 export interface UsageGroups {
@@ -88,13 +93,15 @@ export interface UsagePoint extends UsageMetrics {
   readonly keyId: string | undefined;
   /** Empty for requests without a project. */
   readonly projectId: string | undefined;
+  /** The end user or the value of the tag; empty for requests without one. Undefined for other values, too. */
+  readonly value: string | undefined;
 }
 
 export interface UsageSeries {
   readonly start: UnixMs;
   readonly end: UnixMs;
   readonly totals: UsageMetrics;
-  /** Ordered by time, model, key, project; times without requests are omitted. */
+  /** Ordered by time, model, key, project, value; times without requests are omitted. */
   readonly points: readonly UsagePoint[];
 }
 
@@ -103,24 +110,46 @@ const STEP_MS: Readonly<Record<UsageGranularity, number>> = { hour: HOUR_MS, day
 const MAX_SERIES_DAYS: Readonly<Record<UsageGranularity, number>> = { hour: 31, day: MAX_REPORT_DAYS };
 
 /** Refused requests of one hour or day. */
-export type RefusedPoint = Pick<UsagePoint, 'start' | 'modelId' | 'keyId' | 'projectId' | 'refused'>;
+export type RefusedPoint = Pick<
+  UsagePoint,
+  'start' | 'modelId' | 'keyId' | 'projectId' | 'value' | 'refused'
+>;
 
 export interface SeriesReader {
-  /** Ordered by time, model, key, project; at most `maxRows`. Without refused requests. */
+  /** Ordered by time, model, key, project, value; at most `maxRows`. Without refused requests. */
   readSeries(query: SeriesScan, maxRows: number): Promise<readonly UsagePoint[]>;
+  /** Refused requests have no end user and no tags. */
   readRefused(query: SeriesScan, maxRows: number): Promise<readonly RefusedPoint[]>;
   /** In the order of the query, then by id. With refused requests. */
   readGroups(query: GroupsQuery, offset: number, limit: number): Promise<UsageGroups>;
 }
 
-/** One page of the sums of models, keys or projects. */
+/** The value by which a series is split, if any. */
+export function valueDimensionOf(dimensions: Iterable<SeriesDimension>): ValueDimension | undefined {
+  for (const each of dimensions)
+    if (each === 'user' || each.startsWith('tag:')) return each as ValueDimension;
+  return undefined;
+}
+
+function checkFilters(
+  param: string,
+  dimensions: ReadonlySet<SeriesDimension>,
+  { modelId, keyId, projectId, apiType }: UsageFilter,
+): Refusal | undefined {
+  const value = valueDimensionOf(dimensions);
+  if (value === undefined) return undefined;
+  const others = [...dimensions].filter((each) => each !== value);
+  return checkCombination(param, { dimensions: others, filters: [modelId, keyId, projectId, apiType] });
+}
+
+/** One page of the sums of models, keys, projects, end users or values of a tag. */
 export async function listGroups(
   reader: SeriesReader,
   query: GroupsQuery,
   offset: number,
   limit: number,
 ): Promise<UsageGroups | Refusal> {
-  const range = wholeSteps(query);
+  const range = checkFilters('group_by', new Set([query.dimension]), query) ?? wholeSteps(query);
   return isRefusal(range) ? range : reader.readGroups({ ...query, ...range }, offset, limit);
 }
 
@@ -129,12 +158,12 @@ export async function reportSeries(
   reader: SeriesReader,
   { top, ...query }: SeriesQuery,
 ): Promise<UsageSeries | Refusal> {
-  const range = wholeSteps(query);
+  const range = checkFilters('split_by', query.splitBy, query) ?? wholeSteps(query);
   if (isRefusal(range)) return range;
   const { start, end } = range;
   const [dimension, ...others] = query.splitBy;
   if (top && (!dimension || others.length > 0))
-    return invalid('top', 'top needs a series that is split by one of model, key and project.');
+    return invalid('top', 'top needs a series that is split by one of model, key, project, user and tag.');
   const largest =
     top && dimension
       ? await reader.readGroups(
@@ -143,7 +172,12 @@ export async function reportSeries(
           top.groups,
         )
       : undefined;
-  const extended = { ...query, start, end, shownIds: largest?.groups.map(({ id }) => id) };
+  const extended = {
+    ...query,
+    start,
+    end,
+    shownIds: largest?.groups.filter(({ isOther }) => !isOther).map(({ id }) => id),
+  };
   const [settled, refused] = await Promise.all([
     reader.readSeries(extended, MAX_REPORT_ROWS + 1),
     reader.readRefused(extended, MAX_REPORT_ROWS + 1),
@@ -201,8 +235,8 @@ function withRefused(
 ): readonly UsagePoint[] {
   if (refused.length === 0) return settled;
   // Null, as an empty id is a group of its own.
-  const nameOf = ({ start, modelId, keyId, projectId }: RefusedPoint) =>
-    JSON.stringify([start, modelId ?? null, keyId ?? null, projectId ?? null]);
+  const nameOf = ({ start, modelId, keyId, projectId, value }: RefusedPoint) =>
+    JSON.stringify([start, modelId ?? null, keyId ?? null, projectId ?? null, value ?? null]);
   const points = new Map<string, UsagePoint>(settled.map((point) => [nameOf(point), point]));
   for (const point of refused) {
     points.set(nameOf(point), { ...(points.get(nameOf(point)) ?? NO_METRICS), ...point });
@@ -212,7 +246,8 @@ function withRefused(
       a.start - b.start ||
       compare(a.modelId, b.modelId) ||
       compare(a.keyId, b.keyId) ||
-      compare(a.projectId, b.projectId),
+      compare(a.projectId, b.projectId) ||
+      compare(a.value, b.value),
   );
 }
 

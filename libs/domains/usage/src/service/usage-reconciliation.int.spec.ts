@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await pool.query(
-    `truncate generations, usage_rollups, usage_rollups_hourly, announced_settlements, reconciliation_differences,
+    `truncate generations, usage_rollups, usage_rollups_hourly, usage_value_rollups, usage_value_rollups_hourly, announced_settlements, reconciliation_differences,
        reconciliation_progress`,
   );
   clock = createTestClock(NINE + 3 * HOUR_MS);
@@ -230,6 +230,37 @@ it.each(CORRUPTIONS)('finds %s, counts it and logs it once', async (_what, sql, 
       starts: expect.stringMatching(/^2026-11-20T0[09]:00/),
     });
   }
+});
+
+/** Changes of the sums by end user and by tag. */
+it.each<[what: string, sql: string, found: Record<string, number>]>([
+  [
+    'end user of a generation',
+    `update generations set external_user = null where id = 'gen-1'`,
+    { hourly_values: 1 },
+  ],
+  [
+    'hourly sum by a tag',
+    `update usage_value_rollups_hourly set cost_nano_usd = cost_nano_usd + 1 where dimension = 'tag:team'`,
+    { hourly_values: 1, daily_values: 1 },
+  ],
+  [
+    'daily sum by end user',
+    `update usage_value_rollups set requests = 2 where dimension = 'user' and value = 'alice'`,
+    { daily_values: 1 },
+  ],
+])('finds a changed %s', async (_what, sql, found) => {
+  await consume(
+    generation('gen-1', { cost: 5n, externalUser: 'alice', tags: [{ name: 'team', value: 'blue' }] }),
+    generation('gen-2', { cost: 7n, externalUser: 'bob', tags: [{ name: 'team', value: 'blue' }] }),
+    announced({ hours: [[0, 2n, 12n]] }),
+  );
+  await run();
+  expect(await differences()).toEqual({});
+  expect((await pool.query(sql)).rowCount).toBe(1);
+  await consume(announced({ hours: [[0, 2n, 12n]] }));
+  await run();
+  expect(await differences()).toEqual(found);
 });
 
 it('logs expected and found sums exactly', async () => {

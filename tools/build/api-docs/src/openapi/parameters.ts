@@ -14,8 +14,8 @@ import {
   RUN_ID_HEADER,
   RUN_ID_PATTERN,
   USD_PATTERN,
-  usageDimensions,
 } from '@gateway/public-api';
+import { usageDimensionSchema } from './usage-report-schema';
 
 type Options = Readonly<Record<string, JsonValue>>;
 
@@ -103,8 +103,8 @@ export function parametersOf({ name }: Endpoint): JsonObject[] {
         parameter(
           'query',
           'group_by',
-          'Dimensions to group by, separated by commas. Default: `day,model`.',
-          { type: 'array', minItems: 1, items: { type: 'string', enum: [...usageDimensions] } },
+          'Dimensions to group by, separated by commas: any of `day`, `model`, `api_key`, `project` and `api_type`, or `user` or `tag:NAME` alone or with `day`. Default: `day,model`.',
+          { type: 'array', minItems: 1, items: usageDimensionSchema },
           { style: 'form', explode: false, example: ['day', 'model'] },
         ),
         parameter('query', 'model', 'Only usage of the model with this ID. Default: all models.', {

@@ -43,6 +43,7 @@ const VERIFY_KEY = `
     ${budgetColumns('p')} as project_budgets,
     p.window_budgets as project_windows,
     o.elastic_holds,
+    o.usage_tags,
     found.secret_ends_at
   from (
     select id, null::timestamptz as secret_ends_at from api_keys where sha256 = $1
@@ -88,6 +89,7 @@ interface VerifiedRow {
   /** Null: the key has no project. */
   readonly project_windows: readonly WindowBudgetRow[] | null;
   readonly elastic_holds: boolean;
+  readonly usage_tags: string[];
 }
 
 type LimitColumns = Pick<VerifiedRow, 'requests_per_minute' | 'tokens_per_minute' | 'concurrency'>;
@@ -146,6 +148,7 @@ function grantOf(row: VerifiedRow): KeyGrant {
       ...windowsOf('organization', '', row.organization_windows),
     ],
     elasticHolds: row.elastic_holds,
+    usageTags: row.usage_tags,
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at.getTime() as UnixMs }),
     ...(row.secret_ends_at === null ? {} : { secretEndsAt: row.secret_ends_at.getTime() as UnixMs }),
   };

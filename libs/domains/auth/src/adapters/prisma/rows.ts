@@ -104,6 +104,7 @@ export function organizationOf(row: Prisma.OrganizationModel): Organization {
       deniedRegions: row.deniedRegions,
     },
     elasticHolds: row.elasticHolds,
+    usageTags: row.usageTags,
     createdAt: row.createdAt.getTime() as UnixMs,
     version: row.version,
   };
@@ -134,6 +135,7 @@ export function organizationRow(organization: Organization) {
     allowedRegions: [...organization.targetRules.allowedRegions],
     deniedRegions: [...organization.targetRules.deniedRegions],
     elasticHolds: organization.elasticHolds,
+    usageTags: [...organization.usageTags],
     createdAt: new Date(organization.createdAt),
     version: organization.version,
   };

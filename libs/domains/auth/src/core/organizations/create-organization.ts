@@ -40,6 +40,7 @@ export async function createOrganization(
     requiresSecondFactor: false,
     targetRules: NO_TARGET_RULES,
     elasticHolds: false,
+    usageTags: [],
     limits,
     ceilings,
     createdAt: ports.clock.now(),

@@ -17,6 +17,7 @@ export function organizationFields(organization: Organization): JsonObject {
     allowed_regions: [...organization.targetRules.allowedRegions],
     denied_regions: [...organization.targetRules.deniedRegions],
     elastic_holds: organization.elasticHolds,
+    usage_tags: [...organization.usageTags],
   };
 }
 

@@ -11,14 +11,16 @@ import { listKeys } from './key-handlers';
 
 type Item<Of extends { readonly data: readonly unknown[] }> = Of['data'][number];
 type Key = Item<Awaited<ReturnType<typeof listKeys>>>;
+type Generation = Item<JsonOf<typeof endpoints.generations.list>>;
 type AuditEntry = Item<JsonOf<typeof endpoints.audit.list>>;
 type AuditQuery = Parameters<typeof auditFilter>[0];
 
-const GENERATION_COLUMNS = csvFields(
-  ...(['created_at', 'id', 'request_id', 'api_type', 'status', 'error_code', 'finish_reason'] as const),
-  ...(['model_id', 'key_id', 'external_user', 'streamed', 'prompt_tokens', 'completion_tokens'] as const),
-  ...(['cost_usd', 'charged_usd', 'duration_ms', 'time_to_first_token_ms'] as const),
-);
+const GENERATION_COLUMNS: CsvColumns<Generation> = {
+  ...csvFields('created_at', 'id', 'request_id', 'api_type', 'status', 'error_code', 'finish_reason'),
+  ...csvFields('model_id', 'key_id', 'external_user', 'streamed', 'prompt_tokens', 'completion_tokens'),
+  ...csvFields('cost_usd', 'charged_usd', 'duration_ms', 'time_to_first_token_ms'),
+  tags: ({ tags }) => (Object.keys(tags).length === 0 ? null : JSON.stringify(tags)),
+};
 
 const REFUSED_COLUMNS = csvFields(
   ...(['refused_at', 'request_id', 'key_id', 'model', 'api_type', 'error_code', 'error_message'] as const),

@@ -11,6 +11,8 @@ const CSV_HEADER: CsvRow = [
   'key_name',
   'project_id',
   'project_name',
+  'value',
+  'other_values',
   'requests',
   'errors',
   'cancelled',
@@ -82,11 +84,12 @@ export function createUsageHandlers({ owners, log }: DashboardApiPorts): readonl
           (ids) => owners.auth.call(parts.projects, { params, query: { ...ids, state: 'all' } }),
         ),
       ]);
+      const byValue = query.split_by === 'user' || query.split_by === 'tag';
       async function* chunks() {
         for (let from = 0; from < data.length; from += CSV_CHUNK_ROWS) {
           yield data
             .slice(from, from + CSV_CHUNK_ROWS)
-            .map((point) => csvRowOf(point, keyNames, projectNames));
+            .map((point) => csvRowOf(point, { keyNames, projectNames, byValue }));
         }
       }
       const days = [query.start, query.end].map((time) => time.slice(0, 10)).join('_');
@@ -95,7 +98,14 @@ export function createUsageHandlers({ owners, log }: DashboardApiPorts): readonl
   ];
 }
 
-function csvRowOf(point: Point, keyNames: Names, projectNames: Names): CsvRow {
+interface CsvContext {
+  readonly keyNames: Names;
+  readonly projectNames: Names;
+  /** Whether the rows are of end users or values of a tag. */
+  readonly byValue: boolean;
+}
+
+function csvRowOf(point: Point, { keyNames, projectNames, byValue }: CsvContext): CsvRow {
   const { key_id: keyId, project_id: projectId } = point;
   return [
     point.start,
@@ -104,6 +114,8 @@ function csvRowOf(point: Point, keyNames: Names, projectNames: Names): CsvRow {
     keyId === null ? null : (keyNames.get(keyId) ?? null),
     projectId,
     projectId === null ? null : (projectNames.get(projectId) ?? null),
+    point.value,
+    byValue ? String(point.value === null) : null,
     point.requests,
     point.errors,
     point.cancelled,

@@ -6,7 +6,7 @@ import {
   UsageDimension as ContractDimension,
   type UsageRow,
 } from '@gateway/contracts/generation-query';
-import type { UsageDimension, UsageGroup } from '@gateway/public-api';
+import { isTagDimension, type TagDimension, type UsageDimension, type UsageGroup } from '@gateway/public-api';
 import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
 import { limits, type SettledGenerations } from '../../core';
 
@@ -19,12 +19,13 @@ const USAGE_SOURCES: ReadonlyMap<UsageSource, 'provider' | 'counted'> = new Map(
   [UsageSource.USAGE_SOURCE_COUNTED, 'counted'],
 ]);
 
-const DIMENSIONS: Readonly<Record<UsageDimension, ContractDimension>> = {
+const DIMENSIONS: Readonly<Record<Exclude<UsageDimension, TagDimension>, ContractDimension>> = {
   day: ContractDimension.USAGE_DIMENSION_DAY,
   model: ContractDimension.USAGE_DIMENSION_MODEL,
   api_key: ContractDimension.USAGE_DIMENSION_API_KEY,
   project: ContractDimension.USAGE_DIMENSION_PROJECT,
   api_type: ContractDimension.USAGE_DIMENSION_API_TYPE,
+  user: ContractDimension.USAGE_DIMENSION_USER,
 };
 
 const NO_ROW: UsageRow = {
@@ -68,10 +69,23 @@ export function createSettledGenerations({ generationQuery }: SettledGenerations
       { startDate, endDate, groupBy, modelId, runId, projectId, apiType },
       metadata,
     ) {
-      const dimensions = groupBy.map((dimension) => DIMENSIONS[dimension]);
+      const tag = groupBy.find(isTagDimension)?.slice('tag:'.length);
+      const dimensions = groupBy.map((dimension) =>
+        isTagDimension(dimension) ? ContractDimension.USAGE_DIMENSION_TAG : DIMENSIONS[dimension],
+      );
       const { totals, rows } = await unavailableAsNoCapacity(
         generationQuery.getUsage(
-          { organizationId, startDate, endDate, groupBy: dimensions, modelId, runId, projectId, apiType },
+          {
+            organizationId,
+            startDate,
+            endDate,
+            groupBy: dimensions,
+            tag,
+            modelId,
+            runId,
+            projectId,
+            apiType,
+          },
           { timeoutMs: limits.calls.readMs, metadata },
         ),
         isRpcWithoutResponse,

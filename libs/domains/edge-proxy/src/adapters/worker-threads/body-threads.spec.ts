@@ -152,7 +152,7 @@ describe('a thread returns the same result as the event loop', () => {
       n: fc.constantFrom(1, 2, 0),
       stream: fc.boolean(),
       user: fc.string(),
-      metadata: fc.dictionary(fc.string(), fc.jsonValue()),
+      metadata: fc.dictionary(fc.oneof(fc.constantFrom('a', '__proto__'), fc.string()), fc.jsonValue()),
       anything: fc.jsonValue(),
     },
     { requiredKeys: ['model', 'messages'] },
@@ -164,6 +164,7 @@ describe('a thread returns the same result as the event loop', () => {
       allowedModels: fc.constantFrom([], ['acme/m-2']),
       multipleCompletions: fc.boolean(),
       jsonStreaming: fc.boolean(),
+      usageTags: fc.constantFrom([], ['a', '__proto__']),
       maxOutputTokensCap: fc.constantFrom(undefined, 5),
     }),
   });

@@ -105,6 +105,7 @@ export async function checkUncounted(
     maxOutputTokensCap: grant.organizationLimits?.maxOutputTokens,
     multipleCompletions: grant.organizationLimits?.multipleCompletions ?? false,
     jsonStreaming: grant.jsonStreaming,
+    usageTags: grant.usageTags,
   };
   const { dropsHostedTools } = ports;
   const rules: ChatBodyRules = { policy, models, wantsSha256, format, dropsHostedTools };

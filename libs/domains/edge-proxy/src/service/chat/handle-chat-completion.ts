@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import { type Clock, unreachable } from '@gateway/base';
+import { type Clock, type Tag, unreachable } from '@gateway/base';
 import type { KeyGrant } from '@gateway/contracts/auth';
 import type { ClaimIdempotencyKeyResponse, Completed, InFlight } from '@gateway/contracts/billing-ledger';
 import type { ElasticHold, GenerateRequest } from '@gateway/contracts/inference-router';
@@ -63,6 +63,9 @@ export interface ChatCompletionsPorts {
 }
 
 const inflate = promisify(zlib.inflate);
+
+/** Shared, so that requests without tags allocate nothing. Never changed. */
+const NO_TAGS: Tag[] = [];
 
 type ClaimOutcome = NonNullable<ClaimIdempotencyKeyResponse['outcome']>;
 
@@ -259,6 +262,7 @@ function generateRequest(
     targetRules: grant.targetRules,
     apiType: apiTypeOfFormat(format),
     externalUser: chat.externalUser,
+    tags: chat.tags ?? NO_TAGS,
     idempotencyScope: idempotent?.scope,
     resumable: idempotent?.lastEventId !== undefined,
     runId: spendLimits.run && ownRunId(grant, spendLimits.run.id),

@@ -2,6 +2,7 @@ import { UsageSource } from '@gateway/contracts/common';
 import {
   type GetGenerationRequest,
   type GetUsageRequest,
+  GetUsageResponse,
   UsageDimension,
 } from '@gateway/contracts/generation-query';
 import { RpcError } from '@gateway/rpc';
@@ -178,6 +179,25 @@ it("queries usage for the key's organization with the parameters of the request"
       modelId: undefined,
       runId: undefined,
     },
+  ]);
+});
+
+it('returns the usage by the values of a tag', async () => {
+  const received: GetUsageRequest[] = [];
+  edge.query.handlers = {
+    ...edge.query.handlers,
+    getUsage: async (request) => {
+      received.push(request);
+      return GetUsageResponse.fromPartial({ rows: [{ value: 'blue', otherValues: false, requests: 3n }] });
+    },
+  };
+  const response = await edge.get('/v1/usage?group_by=day,tag:team');
+  expect(await response.json()).toMatchObject({
+    group_by: ['day', 'tag:team'],
+    data: [{ tag: 'blue', other_values: false, requests: 3 }],
+  });
+  expect(received.map(({ groupBy, tag }) => [groupBy, tag])).toEqual([
+    [[UsageDimension.USAGE_DIMENSION_DAY, UsageDimension.USAGE_DIMENSION_TAG], 'team'],
   ]);
 });
 

@@ -1,4 +1,4 @@
-import type { ApiType, InputParts, NanoUsd, Prices, TargetRules, Usage } from '@gateway/base';
+import type { ApiType, InputParts, NanoUsd, Prices, Tag, TargetRules, Usage } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { FinishReason } from '../completion/finish-reason';
 import type { ProviderErrorReport } from '../failure/upstream-failure';
@@ -43,6 +43,7 @@ export interface GenerationRequest {
   /** The API of the request. */
   readonly apiType: ApiType;
   readonly externalUser: string | undefined;
+  readonly tags: Tag[];
   readonly idempotencyScope: string | undefined;
   /** Encrypts the response in the event; undefined: it is stored in clear, as older edges expect. */
   readonly responseKey: Uint8Array | undefined;

@@ -123,6 +123,7 @@ const REQUEST: GenerationRequest = {
   projectId: undefined,
   apiType: 'completions',
   externalUser: undefined,
+  tags: [],
   idempotencyScope: undefined,
   responseKey: undefined,
 };

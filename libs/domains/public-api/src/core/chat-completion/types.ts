@@ -1,5 +1,5 @@
 import type { RequestedResponse } from '../formats/requested-response';
-import type { CacheWriteLifetime, NanoUsd, Prices, TargetPlace, TargetRules } from '@gateway/base';
+import type { CacheWriteLifetime, NanoUsd, Prices, Tag, TargetPlace, TargetRules } from '@gateway/base';
 
 export type ImageFormula = 'tiles' | 'patches' | 'pixels' | 'gemini_tiles' | 'constant';
 
@@ -54,6 +54,8 @@ export interface CallerPolicy {
   readonly multipleCompletions: boolean;
   /** Whether a stream may have a JSON response format. */
   readonly jsonStreaming: boolean;
+  /** The organization's. */
+  readonly usageTags?: readonly string[];
 }
 
 /**
@@ -152,6 +154,8 @@ export interface UncountedChatRequest {
   /** Set only for a model that supports it. */
   readonly promptCacheKey?: string;
   readonly externalUser?: string;
+  /** See usageTagsOf. */
+  readonly tags?: Tag[];
   readonly input: UncountedInput;
   /** See isOutputVisible. */
   readonly isOutputVisible: boolean;
@@ -199,6 +203,8 @@ export interface ValidatedChatRequest {
   readonly promptCacheKey?: string;
   /** The client's identifier of its end user. */
   readonly externalUser?: string;
+  /** See usageTagsOf. */
+  readonly tags?: Tag[];
   /** Absent in chat completions. */
   readonly response?: RequestedResponse;
 }

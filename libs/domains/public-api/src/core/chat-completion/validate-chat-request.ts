@@ -36,6 +36,7 @@ import type {
   UncountedChatRequest,
   ValidatedChatRequest,
 } from './types';
+import { usageTagsOf } from './usage-tags';
 import { validated } from './validated-request';
 
 export interface ChatRules {
@@ -88,15 +89,21 @@ export function checkChatRequest(
   if (isRefusal(read)) return read;
   const translated = format.toChat(read, model);
   if (isRefusal(translated)) return translated;
-  const checked = checkTranslated(translated, model, { policy, format }, exactSeed);
+  const tags = usageTagsOf(given, policy.usageTags);
+  const checked = checkTranslated(translated, model, { policy, format, tags }, exactSeed);
   return isRefusal(checked) ? inFormat(checked, format) : checked;
+}
+
+interface TranslatedRules extends Pick<UncountedChatRequest, 'tags'> {
+  readonly policy: CallerPolicy;
+  readonly format: ChatRequestFormat;
 }
 
 /** The checks that are the same for every format. Their errors name fields of a chat completion. */
 function checkTranslated(
   { chat: copy, partPaths, response }: ChatTranslation,
   model: ModelView | undefined,
-  { policy, format }: { readonly policy: CallerPolicy; readonly format: ChatRequestFormat },
+  { policy, format, tags }: TranslatedRules,
   exactSeed: bigint | undefined,
 ): UncountedChatRequest | Refusal {
   // CheckedFields mirrors the shapes of the schema.
@@ -131,7 +138,7 @@ function checkTranslated(
       pdf: pdfBytes(file.file_data),
     })),
   };
-  return uncounted(fields, forwardedBody(fields, copy, model), inline, model, { exactSeed, response });
+  return uncounted(fields, forwardedBody(fields, copy, model), inline, model, { exactSeed, response, tags });
 }
 
 /** The cap of the output is `max_tokens` in every format: the public contract fixes it. */
@@ -179,7 +186,7 @@ function uncounted(
   forwarded: JsonObject & ForwardedFields,
   inline: InlineParts,
   model: ModelView,
-  { exactSeed, response }: Pick<UncountedChatRequest, 'exactSeed' | 'response'>,
+  { exactSeed, response, tags }: Pick<UncountedChatRequest, 'exactSeed' | 'response' | 'tags'>,
 ): UncountedChatRequest {
   const { max_tokens, max_completion_tokens } = fields;
   const stream = fields.stream === true;
@@ -198,6 +205,7 @@ function uncounted(
     signedBy,
     ...(typeof promptCacheKey === 'string' ? { promptCacheKey } : {}),
     externalUser,
+    tags,
     input: uncountedInput(forwarded, inline, model),
     isOutputVisible: isOutputVisible({ stream, n: fields.n ?? 1 }, forwarded, model),
     isJson: isJsonMode(fields),

@@ -13,6 +13,7 @@ export function validated(
     signedBy,
     promptCacheKey,
     externalUser,
+    tags,
     input,
     isOutputVisible,
     isJson,
@@ -42,6 +43,7 @@ export function validated(
     signedBy,
     promptCacheKey,
     externalUser,
+    tags,
     response,
   };
 }

@@ -2,9 +2,11 @@ import { apiTypes, DAY_MS, isUtcDay, utcDay, type ApiType, type UnixMs, type Utc
 import { isRefusal, type Refusal, refuse } from '@gateway/errors';
 import { RUN_ID_PATTERN } from '../spend-limits/parse-spend-limits';
 
-/** In the order of the response. */
-export const usageDimensions = ['day', 'model', 'api_key', 'project', 'api_type'] as const;
-export type UsageDimension = (typeof usageDimensions)[number];
+/** In the order of the response, which is followed by that of a tag. */
+export const usageDimensions = ['day', 'model', 'api_key', 'project', 'api_type', 'user'] as const;
+export const TAG_DIMENSION_PATTERN = /^tag:[A-Za-z0-9_.-]{1,64}$/;
+export type TagDimension = `tag:${string}`;
+export type UsageDimension = (typeof usageDimensions)[number] | TagDimension;
 
 export interface UsageQuery {
   /** Both days are included. */
@@ -97,11 +99,21 @@ function addDays(day: UtcDay, days: number): UtcDay {
 
 function readGroupBy(text: string | undefined): readonly UsageDimension[] | Refusal {
   if (text === undefined) return ['day', 'model'];
-  const names = text.split(',').map((name) => name.trim());
-  const known: readonly string[] = usageDimensions;
-  return names.every((name) => known.includes(name))
-    ? usageDimensions.filter((dimension) => names.includes(dimension))
-    : invalid('group_by', `it must be a comma-separated list of ${usageDimensions.join(', ')}.`);
+  const names = [...new Set(text.split(',').map((name) => name.trim()))];
+  const tags = names.filter(isTagDimension);
+  const known: readonly string[] = [...usageDimensions, ...tags];
+  if (!names.every((name) => known.includes(name))) {
+    return invalid(
+      'group_by',
+      `it must be a comma-separated list of ${usageDimensions.join(', ')}, tag:NAME.`,
+    );
+  }
+  if (tags.length > 1) return invalid('group_by', 'it may have one tag.');
+  return [...usageDimensions.filter((dimension) => names.includes(dimension)), ...tags];
+}
+
+export function isTagDimension(name: string): name is TagDimension {
+  return TAG_DIMENSION_PATTERN.test(name);
 }
 
 function invalid(param: string, problem: string): Refusal {

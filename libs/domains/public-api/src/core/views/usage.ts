@@ -1,5 +1,5 @@
 import { nanoUsd, usdNumber, type NanoUsd } from '@gateway/base';
-import type { UsageQuery } from '../usage/parse-usage-query';
+import { isTagDimension, type UsageQuery } from '../usage/parse-usage-query';
 
 export interface UsageSums {
   readonly requests: number | bigint;
@@ -21,6 +21,10 @@ export interface UsageGroup extends UsageSums {
   /** Empty: requests without a project. */
   readonly projectId?: string | undefined;
   readonly apiType?: string | undefined;
+  /** The end user, or the value of the tag; undefined: requests without one, or with other values. */
+  readonly value?: string | undefined;
+  /** The sums of the values beyond the limit of a day. */
+  readonly otherValues?: boolean | undefined;
 }
 
 /** The budget of a run. */
@@ -42,6 +46,8 @@ export function usageView(
   groups: readonly UsageGroup[],
   run?: RunAccount,
 ): object {
+  const hasTag = query.groupBy.some(isTagDimension);
+  const byValue = hasTag ? 'tag' : query.groupBy.includes('user') ? 'user' : undefined;
   return {
     object: 'list',
     start_date: query.startDate,
@@ -59,6 +65,9 @@ export function usageView(
       ...(group.keyId === undefined ? {} : { api_key: group.keyId }),
       ...(group.projectId === undefined ? {} : { project: group.projectId || null }),
       ...(group.apiType === undefined ? {} : { api_type: group.apiType }),
+      ...(byValue === undefined
+        ? {}
+        : { [byValue]: group.value ?? null, other_values: group.otherValues ?? false }),
       ...sumsView(group),
     })),
   };

@@ -252,6 +252,18 @@ it('usage: totals and groups with their dimensions', () => {
     api_type: 'messages',
     data: [{ api_key: 'key_1' }, { project: 'proj-1', api_type: 'messages' }, { project: null }],
   });
+  const groups = [{ ...sums, value: 'a' }, sums, { ...sums, otherValues: true }];
+  expect(usageView({ ...query, groupBy: ['day', 'user'] }, sums, groups)).toMatchObject({
+    data: [
+      { user: 'a', other_values: false },
+      { user: null, other_values: false },
+      { user: null, other_values: true },
+    ],
+  });
+  expect(usageView({ ...query, groupBy: ['tag:team'] }, sums, groups)).toMatchObject({
+    group_by: ['tag:team'],
+    data: [{ tag: 'a', other_values: false }, { tag: null }, { tag: null, other_values: true }],
+  });
 });
 
 it('usage of a run: its budget, with never less than nothing left', () => {

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, nanoUsd } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
 import type { ClientBase } from 'pg';
-import type { Comparison, Subject, Sums } from '../../core/reconciliation/compare';
+import type { Comparison, Subject, SumKind, Sums } from '../../core/reconciliation/compare';
 import type { AnnouncedHour } from '../../core/reconciliation/settled-window';
 
 /** The three sums that are compared. */
@@ -22,9 +22,30 @@ const SETTLED = `
   ) found
   order by wanted.position`;
 
-const OF_HOURS = (from: string, until: string) => `
-  select ${SUM('sum(requests)')} from usage_rollups_hourly
+const OF_HOURS = (table: string, from: string, until: string) => `
+  select ${SUM('sum(requests)')} from ${table}
   where organization_id = wanted.organization_id collate "C" and hour_unix_ms >= ${from} and hour_unix_ms < ${until}`;
+
+const OF_DAY = (table: string) => `
+  select ${SUM('sum(requests)')} from ${table}
+  where organization_id = wanted.organization_id
+    and day = (to_timestamp(wanted.starts / 1000) at time zone 'UTC')::date`;
+
+const GENERATIONS_OF_HOUR = `
+  from generations
+  where organization_id = wanted.organization_id collate "C"
+    and created_unix_ms >= wanted.starts and created_unix_ms < wanted.starts + ${HOUR_MS}`;
+
+/** A row per end user and tag of each generation. */
+const VALUES_OF_HOUR = `
+  select ${SUM('count(*)')}
+  from (
+    select cost_nano_usd, charged_nano_usd ${GENERATIONS_OF_HOUR} and external_user <> ''
+    union all
+    select cost_nano_usd, charged_nano_usd
+    from (select cost_nano_usd, charged_nano_usd, tags ${GENERATIONS_OF_HOUR} and tags is not null) tagged
+    cross join lateral jsonb_object_keys(tags)
+  ) valued`;
 
 /** $1 organizations, $2 starts of hours or days. */
 const COMPARE = (expected: string, found: string) => `
@@ -35,19 +56,18 @@ const COMPARE = (expected: string, found: string) => `
   cross join lateral (${found}) found
   order by wanted.position`;
 
-const HOURLY = COMPARE(
-  `select ${SUM('count(*)')} from generations
-   where organization_id = wanted.organization_id collate "C"
-     and created_unix_ms >= wanted.starts and created_unix_ms < wanted.starts + ${HOUR_MS}`,
-  OF_HOURS('wanted.starts', `wanted.starts + ${HOUR_MS}`),
-);
+const HOUR = ['wanted.starts', `wanted.starts + ${HOUR_MS}`] as const;
+const DAY = ['wanted.starts', `wanted.starts + ${DAY_MS}`] as const;
 
-const DAILY = COMPARE(
-  OF_HOURS('wanted.starts', `wanted.starts + ${DAY_MS}`),
-  `select ${SUM('sum(requests)')} from usage_rollups
-   where organization_id = wanted.organization_id
-     and day = (to_timestamp(wanted.starts / 1000) at time zone 'UTC')::date`,
-);
+const COMPARISONS: Readonly<Record<SumKind, string>> = {
+  hourly_sums: COMPARE(
+    `select ${SUM('count(*)')} ${GENERATIONS_OF_HOUR}`,
+    OF_HOURS('usage_rollups_hourly', ...HOUR),
+  ),
+  daily_sums: COMPARE(OF_HOURS('usage_rollups_hourly', ...DAY), OF_DAY('usage_rollups')),
+  hourly_values: COMPARE(VALUES_OF_HOUR, OF_HOURS('usage_value_rollups_hourly', ...HOUR)),
+  daily_values: COMPARE(OF_HOURS('usage_value_rollups_hourly', ...DAY), OF_DAY('usage_value_rollups')),
+};
 
 interface FoundRow {
   readonly generations: bigint;
@@ -91,12 +111,12 @@ export async function compareSettlements(
 /** Compares sums with the rows that they summarize, in the given order. */
 export async function compareSums(
   client: ClientBase,
-  kind: 'hourly_sums' | 'daily_sums',
+  kind: SumKind,
   subjects: readonly Subject[],
 ): Promise<readonly Comparison[]> {
   const { rows } = await client.query<ComparedRow>({
     name: `usage.compare_${kind}`,
-    text: kind === 'hourly_sums' ? HOURLY : DAILY,
+    text: COMPARISONS[kind],
     values: [
       textArray(subjects, ({ organizationId }) => organizationId),
       plainArray(subjects, ({ startsUnixMs }) => startsUnixMs),

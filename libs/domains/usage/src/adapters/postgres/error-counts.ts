@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, type UnixMs } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { ErrorCount, ErrorCountsQuery } from '../../core/refusals';
-import type { RefusedPoint, SeriesScan } from '../../core/usage-series';
+import { valueDimensionOf, type RefusedPoint, type SeriesScan } from '../../core/usage-series';
 
 const KEY = 'organization_id, hour_unix_ms, error_code, model_id, key_id, project_id, api_type';
 
@@ -100,11 +100,13 @@ export async function readRefused(
       shownIds ?? null,
     ],
   });
+  const isShown = valueDimensionOf(splitBy) !== undefined && (shownIds?.includes('') ?? true);
   return rows.map((row) => ({
     start: Number(row.start_unix_ms) as UnixMs,
     modelId: row.model_id ?? undefined,
     keyId: row.key_id ?? undefined,
     projectId: row.project_id ?? undefined,
+    value: isShown ? '' : undefined,
     refused: row.refused,
   }));
 }

@@ -79,6 +79,7 @@ const all: GenerationFilter = {
   modelId: undefined,
   keyId: undefined,
   externalUser: undefined,
+  tag: undefined,
   apiType: undefined,
   status: undefined,
   errorCode: undefined,
@@ -102,6 +103,7 @@ it.each([
   ['of failed generations', { ...all, status: 'failed' }, undefined, 500],
   // A bitmap scan counts its rows twice: in the index and in the table.
   ['of an error code', { ...all, errorCode: 'upstream_error' }, undefined, 2 * MAX_SCANNED_ROWS],
+  ['of an unused tag', { ...all, tag: { name: 'team', value: 'x' } }, middleCursor, MAX_SCANNED_ROWS + 500],
   ['of an unused project', { ...all, projectId: 'proj-x' }, middleCursor, MAX_SCANNED_ROWS + 500],
   ['of failed generations, in the middle', { ...all, status: 'failed' }, middleCursor, 500],
   ['of completed generations', { ...all, status: 'completed' }, middleCursor, 500],

@@ -43,7 +43,7 @@ export function scanStatements(
   const status = filter.errorCode === undefined ? filter.status : 'failed';
   if (status === 'cancelled' || status === 'failed') indexed.push(`status = '${status}'`);
   const scan = `
-    select id, created_unix_ms, model_id, status, api_type, error_code, project_id, cost_nano_usd
+    select id, created_unix_ms, model_id, status, api_type, error_code, project_id, cost_nano_usd, tags
     from generations
     where ${indexed.join(' and ')}
     order by created_unix_ms desc, id desc`;
@@ -58,6 +58,8 @@ export function scanStatements(
   if (filter.modelId !== undefined) filtered.push(`model_id = ${value(filter.modelId)}`);
   if (filter.projectId !== undefined) filtered.push(`project_id = ${value(filter.projectId)}`);
   if (filter.apiType !== undefined) filtered.push(`api_type = ${value(filter.apiType)}`);
+  if (filter.tag !== undefined)
+    filtered.push(`tags ->> ${value(filter.tag.name)} = ${value(filter.tag.value)}`);
   if (filter.minCostNanoUsd !== undefined) filtered.push(`cost_nano_usd >= ${value(filter.minCostNanoUsd)}`);
   if (filter.maxCostNanoUsd !== undefined) filtered.push(`cost_nano_usd <= ${value(filter.maxCostNanoUsd)}`);
   return {

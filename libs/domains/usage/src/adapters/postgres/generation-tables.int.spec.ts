@@ -42,6 +42,7 @@ function generation(id: string, createdAt: UnixMs): StoredGeneration {
     generationTimeMs: 900,
     apiType: 'completions',
     externalUser: undefined,
+    tags: [],
     runId: undefined,
     projectId: '',
     errorCode: undefined,

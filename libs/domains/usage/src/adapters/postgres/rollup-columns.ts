@@ -8,8 +8,10 @@ const DID_NOT_FAIL = `status <> 'failed'`;
 export const durationColumns = LATENCY_BOUNDS_MS.map((bound) => `duration_to_${bound}_ms`);
 export const firstTokenColumns = LATENCY_BOUNDS_MS.map((bound) => `first_token_to_${bound}_ms`);
 
-/** Every column of a rollup, with its expression over generations. */
-const SUMS: readonly (readonly [column: string, ofGenerations: string])[] = [
+type Sum = readonly [column: string, ofGenerations: string];
+
+/** The columns of every rollup, with their expressions over generations. */
+const USAGE_SUMS: readonly Sum[] = [
   ['requests', 'count(*)'],
   ['errors', `count(*) filter (where status = 'failed')`],
   ['cancelled', `count(*) filter (where status = 'cancelled')`],
@@ -24,6 +26,11 @@ const SUMS: readonly (readonly [column: string, ofGenerations: string])[] = [
     'cost_nano_usd',
     'charged_nano_usd',
   ].map((column) => [column, `sum(${column})`] as const),
+];
+
+/** The columns of the rollups by model, key, project and API. */
+const SUMS: readonly Sum[] = [
+  ...USAGE_SUMS,
   ['provider_cost_nano_usd', 'coalesce(sum(provider_cost_nano_usd), 0)'],
   [
     'charged_with_provider_cost_nano_usd',
@@ -36,11 +43,35 @@ const SUMS: readonly (readonly [column: string, ofGenerations: string])[] = [
   ...histogramSums(firstTokenColumns, FIRST_TOKEN),
 ];
 
-export const rollupColumns = SUMS.map(([column]) => column);
+const nameOf = ([column]: Sum): string => column;
+const overGenerations = (sums: readonly Sum[]): string =>
+  sums.map(([column, expression]) => `${expression} as ${column}`).join(', ');
+const overRollups = (sums: readonly Sum[]): string =>
+  sums.map(([column]) => `sum(${column})::bigint as ${column}`).join(', ');
+
+const rollupColumns = SUMS.map(nameOf);
+export const usageColumns = USAGE_SUMS.map(nameOf);
 /** Sums over generations. */
-export const sumsOfGenerations = SUMS.map(([column, expression]) => `${expression} as ${column}`).join(', ');
+export const sumsOfGenerations = overGenerations(SUMS);
+export const usageOfGenerations = overGenerations(USAGE_SUMS);
 /** Sums over rollups, as int8. */
-export const sumsOfRollups = rollupColumns.map((column) => `sum(${column})::bigint as ${column}`).join(', ');
+export const sumsOfRollups = overRollups(SUMS);
+export const usageOfRollups = overRollups(USAGE_SUMS);
+
+/** Adds sums to a rollup table. Rows are locked in key order. */
+export function addToRollup(
+  table: string,
+  key: string,
+  sums: string,
+  columns: readonly string[] = rollupColumns,
+): string {
+  const names = columns.join(', ');
+  return `
+    insert into ${table} as rollup (${key}, ${names})
+    select ${key}, ${names} from ${sums} order by ${key}
+    on conflict (${key}) do update set
+      ${columns.map((column) => `${column} = rollup.${column} + excluded.${column}`).join(', ')}`;
+}
 
 function histogramSums(
   columns: readonly string[],

@@ -5,7 +5,8 @@ import type { SettlementStore } from '../../core/ports';
 import { statusOf, type SettledGeneration, type StoredGeneration } from '../../core/settled-generation';
 import { createPostgresGenerationTables } from './generation-tables';
 import { ADD_TO_ERROR_COUNTS } from './error-counts';
-import { rollupColumns, sumsOfGenerations, sumsOfRollups } from './rollup-columns';
+import { addToRollup, sumsOfGenerations, sumsOfRollups } from './rollup-columns';
+import { ADD_TO_VALUE_ROLLUPS } from './value-rollups';
 
 interface Column {
   readonly name: string;
@@ -65,17 +66,9 @@ const COLUMNS: readonly Column[] = [
   text('run_id', ({ runId }) => runId),
   text('project_id', ({ projectId }) => projectId),
   text('api_type', ({ apiType }) => apiType),
+  text('tags', tagsJson, 'jsonb'),
 ];
 const columnNames = COLUMNS.map(({ name }) => name).join(', ');
-
-const columns = rollupColumns.join(', ');
-
-/** Adds sums to a rollup table. Rows are locked in key order. */
-const addTo = (table: string, key: string, sums: string) => `
-    insert into ${table} as rollup (${key}, ${columns})
-    select ${key}, ${columns} from ${sums} order by ${key}
-    on conflict (${key}) do update set
-      ${rollupColumns.map((column) => `${column} = rollup.${column} + excluded.${column}`).join(', ')}`;
 
 /**
  * Takes one array per column. Only inserted rows are summed, so each generation
@@ -106,10 +99,10 @@ const recordSql = (onConflict: string) => `
   ), added_to_errors as (
     ${ADD_TO_ERROR_COUNTS('0', 'failed', 'failures')}
   ), added_to_hours as (
-    ${addTo('usage_rollups_hourly', 'organization_id, hour_unix_ms, model_id, key_id, project_id, api_type', 'hours')}
+    ${addToRollup('usage_rollups_hourly', 'organization_id, hour_unix_ms, model_id, key_id, project_id, api_type', 'hours')}
   ), added_to_days as (
-    ${addTo('usage_rollups', 'organization_id, day, model_id, key_id, project_id, api_type', 'days')}
-  )
+    ${addToRollup('usage_rollups', 'organization_id, day, model_id, key_id, project_id, api_type', 'days')}
+  ), ${ADD_TO_VALUE_ROLLUPS}
   select coalesce(sum(requests), 0)::bigint as recorded from days`;
 
 /**
@@ -160,6 +153,11 @@ export function createPostgresSettlementStore(pool: Pool): SettlementStore {
       }
     },
   };
+}
+
+function tagsJson({ tags }: SettledGeneration): string | undefined {
+  if (tags.length === 0) return undefined;
+  return JSON.stringify(Object.fromEntries(tags.map(({ name, value }) => [name, value])));
 }
 
 function attemptsJson({ attempts }: SettledGeneration): string | undefined {

@@ -1,4 +1,4 @@
-import { apiTypeOf, DAY_MS, decodePrices, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
+import { apiTypeOf, DAY_MS, decodePrices, nanoUsd, utcDay, type Tag, type UnixMs } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { UsageReader } from '../../core/ports';
 import type { ProviderAttempt, SettledGeneration } from '../../core/settled-generation';
@@ -9,6 +9,7 @@ import { readReconciliation } from './reconciliation-tables';
 import { findRefusedAnywhere, listRefused } from './refusal-store';
 import { scanStatements } from './generation-scan';
 import { readGroups, readSeries } from './usage-series';
+import { SUM_USAGE_BY_VALUE } from './value-sums';
 import { readModelUse, readOrganizationUsage, readPlatformUsage, readSummary } from './usage-summary';
 
 /** $5 has the dimensions to group by. */
@@ -119,6 +120,7 @@ interface GenerationRow {
   readonly external_user: string | null;
   readonly project_id: string;
   readonly api_type: string;
+  readonly tags: Readonly<Record<string, string>> | null;
   readonly error_code: string | null;
   readonly usage_source: string | null;
   readonly time_to_first_token_ms: bigint | null;
@@ -128,10 +130,12 @@ interface GenerationRow {
 
 interface SumRow {
   readonly day: string | null;
-  readonly model_id: string | null;
-  readonly key_id: string | null;
-  readonly project_id: string | null;
-  readonly api_type: string | null;
+  readonly model_id?: string | null;
+  readonly key_id?: string | null;
+  readonly project_id?: string | null;
+  readonly api_type?: string | null;
+  readonly value?: string | null;
+  readonly is_other?: boolean;
   readonly requests: bigint;
   readonly prompt_tokens: bigint;
   readonly completion_tokens: bigint;
@@ -223,6 +227,16 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
       });
       return rows.map(usageRowOf);
     },
+    async sumUsageByValue({ organizationId, dimension, startDay, endDay, byDay }, maxRows) {
+      const { rows } = await pool.query<SumRow>({
+        ...SUM_USAGE_BY_VALUE,
+        values: [organizationId, dimension, startDay, endDay, maxRows, byDay],
+      });
+      return rows.map((row) => ({
+        ...usageRowOf(row),
+        byValue: { value: row.value ?? undefined, isOther: row.is_other === true },
+      }));
+    },
   };
 }
 
@@ -249,6 +263,7 @@ function usageRowOf(row: SumRow): UsageRow {
     keyId: row.key_id ?? undefined,
     projectId: row.project_id ?? undefined,
     apiType: row.api_type ?? undefined,
+    byValue: undefined,
     requests: row.requests,
     promptTokens: row.prompt_tokens,
     completionTokens: row.completion_tokens,
@@ -292,11 +307,19 @@ function generationOf(row: GenerationRow): SettledGeneration {
     externalUser: row.external_user ?? undefined,
     projectId: row.project_id,
     apiType: apiTypeOf(row.api_type),
+    tags: tagsOf(row.tags ?? {}),
     errorCode: row.error_code ?? undefined,
     timeToFirstTokenMs: row.time_to_first_token_ms === null ? undefined : Number(row.time_to_first_token_ms),
     attempts: row.attempts?.map(attemptOf),
     prices: row.prices === null ? undefined : decodePrices(row.prices),
   };
+}
+
+/** PostgreSQL orders names by their length first. */
+function tagsOf(tags: Readonly<Record<string, string>>): readonly Tag[] {
+  return Object.entries(tags)
+    .map(([name, value]) => ({ name, value }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** The JSON format of the settlement store. */

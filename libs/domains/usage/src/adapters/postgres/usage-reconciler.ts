@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS, type Clock, type UnixMs } from '@gateway/base';
 import { inTransaction } from '@gateway/database';
 import type { ClientBase, Pool } from 'pg';
 import type { ReconciliationRun, UsageReconciler } from '../../core/ports';
-import type { Comparison, Subject } from '../../core/reconciliation/compare';
+import { SUM_KINDS, type Comparison, type Subject, type SumKind } from '../../core/reconciliation/compare';
 import type { AnnouncedHour } from '../../core/reconciliation/settled-window';
 import { compareSettlements, compareSums } from './compared-sums';
 import {
@@ -39,7 +39,7 @@ export function createPostgresUsageReconciler({
     const known = await readDifferingSums(client);
     const compared: Comparison[] = [];
     if (announced.length > 0) compared.push(...(await compareSettlements(client, announced)));
-    for (const kind of ['hourly_sums', 'daily_sums'] as const) {
+    for (const kind of SUM_KINDS) {
       const subjects = subjectsOf(kind, announced, known, (now - SUMS_COMPARED_FOR_MS) as UnixMs);
       if (subjects.length > 0) compared.push(...(await compareSums(client, kind, subjects)));
     }
@@ -57,12 +57,12 @@ export function createPostgresUsageReconciler({
 
 /** The distinct hours or days of the announcements, and those that differed before. */
 function subjectsOf(
-  kind: 'hourly_sums' | 'daily_sums',
+  kind: SumKind,
   announced: readonly AnnouncedHour[],
   known: readonly Subject[],
   since: UnixMs,
 ): Subject[] {
-  const spanMs = kind === 'hourly_sums' ? HOUR_MS : DAY_MS;
+  const spanMs = kind === 'hourly_sums' || kind === 'hourly_values' ? HOUR_MS : DAY_MS;
   const subjects = new Map<string, Subject>();
   const add = (organizationId: string, startsUnixMs: UnixMs) =>
     subjects.set(`${organizationId} ${startsUnixMs}`, {

@@ -1,15 +1,18 @@
 import { nanoUsd, utcDay, type UnixMs } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { Latencies } from '../../core/latency-histogram';
-import type {
-  GroupOrder,
-  GroupsQuery,
-  SeriesScan,
-  UsageGroups,
-  UsageMetrics,
-  UsagePoint,
+import {
+  valueDimensionOf,
+  type GroupOrder,
+  type GroupsQuery,
+  type SeriesDimension,
+  type SeriesScan,
+  type UsageGroups,
+  type UsageMetrics,
+  type UsagePoint,
 } from '../../core/usage-series';
 import { durationColumns, firstTokenColumns, sumsOfRollups } from './rollup-columns';
+import { groupsByValue, seriesByValue } from './value-sums';
 
 /**
  * $1 organization, $2 and $3 first and last time, $4 model, $5 key and $6 project, or null, $7 to $9
@@ -55,9 +58,10 @@ const SERIES = {
 };
 
 type SumRow = { readonly [column: string]: bigint } & {
-  readonly model_id: string | null;
-  readonly key_id: string | null;
-  readonly project_id: string | null;
+  readonly model_id?: string | null;
+  readonly key_id?: string | null;
+  readonly project_id?: string | null;
+  readonly value?: string | null;
 };
 
 export async function readSeries(
@@ -66,6 +70,14 @@ export async function readSeries(
   maxRows: number,
 ): Promise<readonly UsagePoint[]> {
   const { name, text, parameterOf } = SERIES[granularity];
+  const dimension = valueDimensionOf(query.splitBy);
+  if (dimension !== undefined) {
+    const { organizationId, start, end, shownIds = null } = query;
+    const period = [organizationId, dimension, parameterOf(start), parameterOf(end)];
+    const values = [...period, maxRows, shownIds];
+    const { rows } = await pool.query<SumRow>({ ...seriesByValue[granularity], values });
+    return rows.map(pointOf);
+  }
   const { rows } = await pool.query<SumRow>({
     name,
     text,
@@ -87,7 +99,11 @@ export async function readSeries(
   return rows.map(pointOf);
 }
 
-const GROUP_COLUMNS = { model: 'model_id', api_key: 'key_id', project: 'project_id' } as const;
+const GROUP_COLUMNS: Readonly<Partial<Record<SeriesDimension, string>>> = {
+  model: 'model_id',
+  api_key: 'key_id',
+  project: 'project_id',
+};
 
 const GROUP_ORDERS: Readonly<Record<GroupOrder['sortBy'], string>> = {
   spend: 'charged_nano_usd',
@@ -129,7 +145,9 @@ const sumGroups = (
   order by coalesce(${order}, 0) ${direction}, group_id
   offset $9 limit $10`;
 
-/** One row per model, key or project, with its refused requests. */
+type GroupRow = SumRow & { readonly group_id: string; readonly is_other?: boolean };
+
+/** One row per model, key, project, end user or value of a tag, with its refused requests. */
 export async function readGroups(
   pool: Pool,
   { granularity, dimension, sortBy, descending, ...query }: GroupsQuery,
@@ -137,29 +155,35 @@ export async function readGroups(
   limit: number,
 ): Promise<UsageGroups> {
   const { parameterOf } = SERIES[granularity];
-  const { rows } = await pool.query<SumRow & { readonly group_id: string }>({
-    text: sumGroups(
-      ROLLUPS[granularity],
-      GROUP_COLUMNS[dimension],
-      GROUP_ORDERS[sortBy],
-      descending ? 'desc' : 'asc',
-    ),
-    values: [
-      query.organizationId,
-      parameterOf(query.start),
-      parameterOf(query.end),
-      query.modelId ?? null,
-      query.keyId ?? null,
-      query.projectId ?? null,
-      query.start,
-      query.end,
-      offset,
-      limit,
-      query.apiType ?? null,
-    ],
-  });
+  const order = GROUP_ORDERS[sortBy];
+  const direction = descending ? 'desc' : 'asc';
+  const column = GROUP_COLUMNS[dimension];
+  const { organizationId, start, end } = query;
+  const period = [parameterOf(start), parameterOf(end)];
+  const { rows } = await pool.query<GroupRow>(
+    column === undefined
+      ? {
+          text: groupsByValue(granularity, order, direction),
+          values: [organizationId, dimension, ...period, limit, offset, start, end],
+        }
+      : {
+          text: sumGroups(ROLLUPS[granularity], column, order, direction),
+          values: [
+            organizationId,
+            ...period,
+            query.modelId ?? null,
+            query.keyId ?? null,
+            query.projectId ?? null,
+            start,
+            end,
+            offset,
+            limit,
+            query.apiType ?? null,
+          ],
+        },
+  );
   return {
-    groups: rows.map((row) => ({ ...metricsOf(row), id: row.group_id })),
+    groups: rows.map((row) => ({ ...metricsOf(row), id: row.group_id, isOther: row.is_other === true })),
     total: Number(rows[0]?.['total'] ?? 0n),
   };
 }
@@ -171,6 +195,7 @@ function pointOf(row: SumRow): UsagePoint {
     modelId: row.model_id ?? undefined,
     keyId: row.key_id ?? undefined,
     projectId: row.project_id ?? undefined,
+    value: row.value ?? undefined,
   };
 }
 
@@ -195,7 +220,12 @@ function metricsOf(row: SumRow): UsageMetrics {
     reasoningTokens: sum('reasoning_tokens'),
     costNanoUsd: nanoUsd(sum('cost_nano_usd')),
     chargedNanoUsd: nanoUsd(sum('charged_nano_usd')),
-    duration: latencies(sum('requests') - sum('errors'), 'duration_ms', durationColumns),
+    // Sums by value have no latencies.
+    duration: latencies(
+      'duration_ms' in row ? sum('requests') - sum('errors') : 0n,
+      'duration_ms',
+      durationColumns,
+    ),
     firstToken: latencies(sum('first_token_count'), 'first_token_ms', firstTokenColumns),
   };
 }

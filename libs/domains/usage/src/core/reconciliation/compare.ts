@@ -7,11 +7,16 @@ export interface Sums {
   readonly chargedNanoUsd: NanoUsd;
 }
 
+/** Sums that are compared with the rows that they summarize. */
+export const SUM_KINDS = ['hourly_sums', 'daily_sums', 'hourly_values', 'daily_values'] as const;
+export type SumKind = (typeof SUM_KINDS)[number];
+
 /**
  * What is compared: the generations of an hour with the ledger's settlements; the
- * sums of an hour with its generations; the sums of a day with those of its hours.
+ * sums of an hour with its generations; the sums of a day with those of its hours. Likewise the
+ * sums by end user and by tag, of all values together.
  */
-export const DIFFERENCE_KINDS = ['settlements', 'hourly_sums', 'daily_sums'] as const;
+export const DIFFERENCE_KINDS = ['settlements', ...SUM_KINDS] as const;
 
 /** What one comparison is about. */
 export interface Subject {

@@ -7,6 +7,7 @@ import {
   type ApiType,
   type Clock,
   type NanoUsd,
+  type Tag,
   type UnixMs,
 } from '@gateway/base';
 import { endpoints, parts } from '@gateway/dashboard-contract';
@@ -14,6 +15,7 @@ import { isRefusal, refusalError, refuse } from '@gateway/errors';
 import { listGenerations } from '../../core/list-generations';
 import type { UsageReader } from '../../core/ports';
 import { listGroups, reportSeries, type SeriesDimension } from '../../core/usage-series';
+import type { ValueDimension } from '../../core/usage-values';
 import {
   foundGenerationView,
   foundRefusalView,
@@ -45,9 +47,10 @@ const SPLITS: Readonly<Record<string, readonly SeriesDimension[]>> = {
   key: ['api_key'],
   'model,key': ['model', 'api_key'],
   project: ['project'],
+  user: ['user'],
 };
 
-const GROUPS = { model: 'model', key: 'api_key', project: 'project' } as const;
+const GROUPS = { model: 'model', key: 'api_key', project: 'project', user: 'user' } as const;
 
 /** The endpoints of usage. All but those for operators are limited to one organization. */
 export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonly Implementation[] {
@@ -58,7 +61,7 @@ export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonl
         start: timeIn('start', query.start),
         end: timeIn('end', query.end),
         granularity: query.granularity,
-        splitBy: new Set(SPLITS[query.split_by]),
+        splitBy: new Set(query.split_by === 'tag' ? [tagDimensionOf(query)] : SPLITS[query.split_by]),
         top: query.top === undefined ? undefined : { groups: Number(query.top), sortBy: query.top_by },
       });
       if (isRefusal(series)) throw refusalError(series);
@@ -78,7 +81,7 @@ export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonl
           start: timeIn('start', query.start),
           end: timeIn('end', query.end),
           granularity: query.granularity,
-          dimension: GROUPS[query.group_by],
+          dimension: query.group_by === 'tag' ? tagDimensionOf(query) : GROUPS[query.group_by],
           sortBy: query.sort,
           descending: query.order === 'desc',
         },
@@ -119,6 +122,7 @@ export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonl
         modelId: storableText(query.model_id),
         keyId: storableText(query.key_id),
         externalUser: storableText(query.external_user),
+        tag: tagOf(query.tag),
         apiType: query.api_type,
         status: query.status,
         errorCode: storableText(query.error_code),
@@ -188,6 +192,19 @@ export function createUsageEndpoints(reader: UsageReader, clock: Clock): readonl
 
     implement(parts.usageReconciliation, async () => reconciliationView(await reader.readReconciliation())),
   ];
+}
+
+function tagDimensionOf({ tag }: { readonly tag?: string | undefined }): ValueDimension {
+  if (tag !== undefined) return `tag:${tag}`;
+  throw refusalError(refuse('invalid_request', { param: 'tag', message: 'tag must name a usage tag.' }));
+}
+
+/** @param text - such as team:blue. */
+function tagOf(text: string | undefined): Tag | undefined {
+  const end = text?.indexOf(':') ?? -1;
+  return text === undefined || end === -1
+    ? undefined
+    : { name: text.slice(0, end), value: storableText(text.slice(end + 1)) };
 }
 
 interface FilterQuery {

@@ -12,6 +12,7 @@ export function generationSummaryView(generation: SettledGeneration) {
     key_id: generation.keyId,
     request_id: generation.requestId,
     external_user: generation.externalUser ?? null,
+    tags: Object.fromEntries(generation.tags.map(({ name, value }) => [name, value])),
     api_type: generation.apiType,
     status: statusOf(generation),
     finish_reason: generation.finishReason === '' ? null : generation.finishReason,

@@ -4,7 +4,7 @@ import { isRefusal, refusalError } from '@gateway/errors';
 import type { RpcHandlers } from '@gateway/rpc';
 import type { UsageReader } from '../../core/ports';
 import { reportUsage } from '../../core/report-usage';
-import { fromGeneration, fromRow, fromSums, toDimension } from './messages';
+import { fromGeneration, fromRow, fromSums, toGrouping } from './messages';
 
 export function createGenerationQueryHandlers(
   reader: UsageReader,
@@ -16,12 +16,12 @@ export function createGenerationQueryHandlers(
       const found = await reader.findGeneration(organizationId, generationId);
       return { generation: found && fromGeneration(found) };
     },
-    async getUsage({ organizationId, startDate, endDate, groupBy, modelId, runId, projectId, apiType }) {
+    async getUsage({ organizationId, startDate, endDate, groupBy, tag, modelId, runId, projectId, apiType }) {
       const report = await reportUsage(reader, {
         organizationId,
         startDate,
         endDate,
-        groupBy: new Set(groupBy.map(toDimension)),
+        ...toGrouping({ groupBy, tag }),
         modelId: storableText(modelId),
         runId: storableText(runId),
         projectId: storableText(projectId),

@@ -1,12 +1,15 @@
+import { storableText } from '@gateway/base';
 import { UsageSource } from '@gateway/contracts/common';
 import {
   UsageDimension as ProtoDimension,
   type Generation,
+  type GetUsageRequest,
   type UsageRow as ProtoRow,
 } from '@gateway/contracts/generation-query';
 import { GatewayError } from '@gateway/errors';
 import type { SettledGeneration } from '../../core/settled-generation';
 import type { UsageDimension, UsageRow, UsageSums } from '../../core/usage-report';
+import type { ValueDimension } from '../../core/usage-values';
 
 const DIMENSIONS: ReadonlyMap<ProtoDimension, UsageDimension> = new Map([
   [ProtoDimension.USAGE_DIMENSION_DAY, 'day'],
@@ -16,14 +19,32 @@ const DIMENSIONS: ReadonlyMap<ProtoDimension, UsageDimension> = new Map([
   [ProtoDimension.USAGE_DIMENSION_API_TYPE, 'api_type'],
 ]);
 
-/** @throws GatewayError `invalid_request` for a dimension that is not known */
-export function toDimension(dimension: ProtoDimension): UsageDimension {
+interface Grouping {
+  readonly groupBy: ReadonlySet<UsageDimension>;
+  readonly groupByValue: ValueDimension | undefined;
+}
+
+/** @throws GatewayError `invalid_request` for a dimension that is not known, and for several values. */
+export function toGrouping({ groupBy, tag }: Pick<GetUsageRequest, 'groupBy' | 'tag'>): Grouping {
+  const values = groupBy.flatMap((each) => valueDimensionOf(each, tag) ?? []);
+  if (values.length > 1) throw invalidGroupBy('Usage is grouped by at most one of user and tag.');
+  const others = groupBy.filter((each) => valueDimensionOf(each, tag) === undefined);
+  return { groupBy: new Set(others.map(toDimension)), groupByValue: values[0] };
+}
+
+function valueDimensionOf(dimension: ProtoDimension, tag: string | undefined): ValueDimension | undefined {
+  if (dimension === ProtoDimension.USAGE_DIMENSION_USER) return 'user';
+  return dimension === ProtoDimension.USAGE_DIMENSION_TAG ? `tag:${storableText(tag ?? '')}` : undefined;
+}
+
+function toDimension(dimension: ProtoDimension): UsageDimension {
   const known = DIMENSIONS.get(dimension);
   if (known) return known;
-  throw new GatewayError('invalid_request', {
-    param: 'group_by',
-    message: `group_by takes ${[...DIMENSIONS.values()].join(', ')}.`,
-  });
+  throw invalidGroupBy(`group_by takes ${[...DIMENSIONS.values(), 'user', 'tag'].join(', ')}.`);
+}
+
+function invalidGroupBy(message: string): GatewayError {
+  return new GatewayError('invalid_request', { param: 'group_by', message });
 }
 
 export function fromGeneration(generation: SettledGeneration): Generation {
@@ -60,8 +81,8 @@ function fromUsageSource({ usageSource }: SettledGeneration): UsageSource {
   }
 }
 
-export function fromRow({ day, ...row }: UsageRow): ProtoRow {
-  return { ...row, date: day };
+export function fromRow({ day, byValue, ...row }: UsageRow): ProtoRow {
+  return { ...row, date: day, value: byValue?.value, otherValues: byValue?.isOther };
 }
 
 export function fromSums(sums: UsageSums): ProtoRow {

@@ -31,11 +31,12 @@ function pointView(point: UsagePoint) {
     model_id: point.modelId ?? null,
     key_id: point.keyId ?? null,
     project_id: point.projectId ?? null,
+    value: point.value ?? null,
   };
 }
 
-export function groupView({ id, ...metrics }: UsageGroup) {
-  return { ...metricsView(metrics), id };
+export function groupView({ id, isOther, ...metrics }: UsageGroup) {
+  return { ...metricsView(metrics), id, other_values: isOther };
 }
 
 function metricsView(metrics: UsageMetrics) {

@@ -74,6 +74,7 @@ function generationOf(settled: GenerationSettled, finished: GenerationFinished):
     generationTimeMs: finished.generationTimeMs,
     apiType: apiTypeOf(finished.apiType),
     externalUser: storableText(finished.externalUser),
+    tags: finished.tags.map(({ name, value }) => ({ name: storableText(name), value: storableText(value) })),
     errorCode: finished.errorCode,
     timeToFirstTokenMs: finished.timeToFirstTokenMs,
     attempts: finished.attempts.length > 0 ? finished.attempts.map(attemptOf) : undefined,

@@ -21,8 +21,8 @@ export const formatName = text({ minLength: 1, maxLength: 64, pattern: /^[a-zA-Z
 /** No input tokens are counted for it. */
 export const stopSequence = text({ maxLength: 1_024 });
 
-/** Metadata is not stored, so any value is accepted: some clients send nested objects or text. */
-export const ignoredMetadata = textOr(anyObject());
+/** Any value is accepted: some clients send nested objects or text. See usageTagsOf. */
+export const acceptedMetadata = textOr(anyObject());
 
 /** The context window limits it; the maximum here is the largest exact JSON number. */
 export const outputLength = number({ integer: true, min: 1, max: Number.MAX_SAFE_INTEGER });

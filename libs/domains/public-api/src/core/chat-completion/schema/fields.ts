@@ -2,7 +2,7 @@ import { accept, AS_THE_MODEL, type Field, forward, honour, reject, required } f
 import { messageShape, MAX_MESSAGES } from './message-shape';
 import {
   externalUser,
-  ignoredMetadata,
+  acceptedMetadata,
   outputLength,
   predictionShape,
   responseFormatShape,
@@ -200,7 +200,12 @@ export const chatFields: readonly Field[] = [
     'none',
   ),
   accept('safety_identifier', externalUser, 'The same as `user`; takes precedence over it.', 'as `user`'),
-  accept('metadata', ignoredMetadata, 'An object or a text. It has no effect and is not stored.', 'none'),
+  accept(
+    'metadata',
+    acceptedMetadata,
+    'An object or a text. The entries that the organization declared as usage tags are stored with the generation; others have no effect and are not stored.',
+    'none',
+  ),
   accept('store', boolean(), 'Has no effect: completions are not stored.', '`false`'),
   accept(
     'service_tier',

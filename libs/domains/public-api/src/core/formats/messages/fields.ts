@@ -182,7 +182,7 @@ export const messagesFields: readonly Field[] = [
         'none',
       ),
     }),
-    'The end user.',
+    'The end user. Other entries are accepted: those that the organization declared as usage tags are stored with the generation, the others have no effect.',
     'none',
   ),
   accept(

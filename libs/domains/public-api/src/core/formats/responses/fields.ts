@@ -209,7 +209,7 @@ export const responsesFields: readonly Field[] = [
       values: text({ maxLength: 512 }),
       maxEntries: 16,
     },
-    'Up to 16 texts, which the response repeats. Not stored.',
+    'Up to 16 texts, which the response repeats. Only those that the organization declared as usage tags are stored.',
     'none',
   ),
   accept(

@@ -51,6 +51,8 @@ create table generations (
   project_id             text collate "C" not null,
   -- completions, messages, responses or embeddings.
   api_type               text collate "C" not null,
+  -- The tags of the request, {name: value}; null without any.
+  tags                   jsonb,
   -- Includes the time because the table is partitioned by it; an id has one time only.
   constraint generations_pkey primary key (id, created_unix_ms)
 ) partition by range (created_unix_ms);
@@ -199,6 +201,55 @@ create table usage_rollups_hourly (
   primary key (organization_id, hour_unix_ms, model_id, key_id, project_id, api_type)
 ) with (fillfactor = 50);
 
+-- Sums by end user and by the value of each tag, by day and by hour, like the sums above.
+-- Generations without a value are not in these tables: they are the rest of the sums above,
+-- also when a tag was declared during a day.
+create table usage_value_rollups (
+  organization_id text collate "C" not null,
+  day date not null,
+  -- user, or tag: and the name of the tag.
+  dimension text collate "C" not null,
+  -- The values beyond the limit of a dimension and day share one row, whose value is empty.
+  is_other boolean not null,
+  value text collate "C" not null,
+  requests bigint not null,
+  errors bigint not null,
+  cancelled bigint not null,
+  prompt_tokens bigint not null,
+  cached_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  cache_write_1h_tokens bigint not null,
+  image_tokens bigint not null,
+  completion_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  cost_nano_usd bigint not null,
+  charged_nano_usd bigint not null,
+  primary key (organization_id, day, dimension, is_other, value)
+) with (fillfactor = 50);
+
+create table usage_value_rollups_hourly (
+  organization_id text collate "C" not null,
+  -- The start of the hour.
+  hour_unix_ms bigint not null,
+  -- As of the day.
+  dimension text collate "C" not null,
+  is_other boolean not null,
+  value text collate "C" not null,
+  requests bigint not null,
+  errors bigint not null,
+  cancelled bigint not null,
+  prompt_tokens bigint not null,
+  cached_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  cache_write_1h_tokens bigint not null,
+  image_tokens bigint not null,
+  completion_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  cost_nano_usd bigint not null,
+  charged_nano_usd bigint not null,
+  primary key (organization_id, hour_unix_ms, dimension, is_other, value)
+) with (fillfactor = 50);
+
 -- Errors by code, with refused requests: requests for a generation that ended with
 -- an error and have no recorded generation. They have no rows of their own, so that
 -- any number of them costs a few rows.
@@ -270,7 +321,7 @@ create index announced_settlements_by_comparison on announced_settlements (compa
 -- Current differences.
 create table reconciliation_differences (
   organization_id           text collate "C" not null,
-  -- settlements, hourly_sums or daily_sums.
+  -- settlements, hourly_sums, daily_sums, hourly_values or daily_values.
   kind                      text collate "C" not null,
   -- The start of the hour or day.
   starts_unix_ms            bigint not null,

@@ -33,6 +33,7 @@ CREATE TABLE "organizations" (
   "allowed_regions" TEXT[] NOT NULL DEFAULT '{}',
   "denied_regions" TEXT[] NOT NULL DEFAULT '{}',
   "elastic_holds" BOOLEAN NOT NULL DEFAULT false,
+  "usage_tags" TEXT[] NOT NULL DEFAULT '{}',
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   -- Incremented by each change, for optimistic concurrency control.
   "version" INTEGER NOT NULL DEFAULT 1,
