@@ -24,7 +24,7 @@ export interface Reconciliation extends PeriodicTask {
   differences(): number;
 }
 
-/** Compares data periodically, and logs each difference when it appears and when it is gone. */
+/** Compares data periodically, and logs each difference when it appears and when it ends. */
 export function createReconciliation<Difference>(options: ReconciliationOptions<Difference>): Reconciliation {
   const { what, compare, nameOf, describe, clock, log, intervalMs } = options;
   const changesTo = createChangeTracker(nameOf);
@@ -38,7 +38,7 @@ export function createReconciliation<Difference>(options: ReconciliationOptions<
       const { appeared, gone } = changesTo(differences);
       for (const difference of appeared) log?.error(...describe(difference));
       for (const difference of gone)
-        log?.info({ difference }, `${what} reconciliation: a difference is gone`);
+        log?.info({ difference }, `${what} reconciliation: a difference has ended`);
     } catch (error) {
       log?.error({ err: error }, `${what} reconciliation failed; retrying in the next run`);
     }

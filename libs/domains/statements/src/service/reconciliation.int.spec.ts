@@ -206,7 +206,7 @@ it('finds a settled hold with another charge when it enters the sums, and until 
   await fixture.auditPool.query(sql(right));
   await run();
   expect(await differences()).toEqual({});
-  expect(logged('ledger reconciliation: a difference is gone')).toHaveLength(1);
+  expect(logged('ledger reconciliation: a difference has ended')).toHaveLength(1);
 });
 
 it('removes only the resolved difference of an organization', async () => {

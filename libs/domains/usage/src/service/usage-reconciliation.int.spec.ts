@@ -292,7 +292,7 @@ it('resolves a difference once a dead letter is redelivered', async () => {
   await run();
   expect(await differences()).toEqual({});
   expect(await announcedCount()).toBe(0);
-  expect(lines.at(-1)).toMatchObject({ level: 'info', msg: 'usage reconciliation: a difference is gone' });
+  expect(lines.at(-1)).toMatchObject({ level: 'info', msg: 'usage reconciliation: a difference has ended' });
 });
 
 it('resolves a difference of sums once they are corrected', async () => {
