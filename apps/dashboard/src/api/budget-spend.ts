@@ -29,27 +29,28 @@ export const keySpendQuery = (organizationId: string, keyId: string) =>
       ).spend,
   });
 
-/** What counts against budgets of rolling windows, by their hours. Without a key, of the organization. */
-export const windowSpendQuery = (
+/** What counts against budgets of rolling windows and of models. Without a key, of the organization. */
+export const otherSpendQuery = (
   organizationId: string,
   keyId: string | undefined,
-  hours: readonly number[],
+  { hours, models }: { readonly hours: readonly number[]; readonly models: readonly string[] },
 ) =>
   queryOptions({
-    queryKey: ['budget-spend', organizationId, keyId, 'windows', ...hours],
-    enabled: hours.length > 0,
+    queryKey: ['budget-spend', organizationId, keyId, 'others', hours, models],
+    enabled: hours.length + models.length > 0,
     queryFn: async ({ signal }) => {
-      const query = { hours: hours.join(',') };
-      const { windows } =
-        keyId === undefined
-          ? await api.call('GET /api/organizations/{organization_id}/budget-spend', {
-              params: { organization_id: organizationId },
-              ...{ query, signal },
-            })
-          : await api.call('GET /api/organizations/{organization_id}/keys/{key_id}/budget-spend', {
-              params: { organization_id: organizationId, key_id: keyId },
-              ...{ query, signal },
-            });
-      return windows;
+      const query = {
+        ...(hours.length > 0 && { hours: hours.join(',') }),
+        ...(models.length > 0 && { models: models.join(',') }),
+      };
+      return keyId === undefined
+        ? api.call('GET /api/organizations/{organization_id}/budget-spend', {
+            params: { organization_id: organizationId },
+            ...{ query, signal },
+          })
+        : api.call('GET /api/organizations/{organization_id}/keys/{key_id}/budget-spend', {
+            params: { organization_id: organizationId, key_id: keyId },
+            ...{ query, signal },
+          });
     },
   });

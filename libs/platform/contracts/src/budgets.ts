@@ -3,6 +3,7 @@ import { BudgetPeriod, BudgetScope } from './generated/gateway/common/v1/budget'
 /** The name of each scope and period in the domains, one row per value. */
 const SCOPES = {
   run: BudgetScope.BUDGET_SCOPE_RUN,
+  end_user: BudgetScope.BUDGET_SCOPE_END_USER,
   key: BudgetScope.BUDGET_SCOPE_KEY,
   project: BudgetScope.BUDGET_SCOPE_PROJECT,
   organization: BudgetScope.BUDGET_SCOPE_ORGANIZATION,

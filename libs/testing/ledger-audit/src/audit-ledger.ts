@@ -118,8 +118,8 @@ function readRetention(client: ClientBase, schema: string, books: Books): Promis
 
 async function readHolds(client: ClientBase, schema: string, books: Books) {
   const columns = `hold_id, organization_id as organization, key_id as key, day::text as day, run_id as run,
-    project_id as project, amount_nano_usd::text as amount, window_hour::text as window_hour,
-    to_json(window_owners)::text as window_owners`;
+    project_id as project, amount_nano_usd::text as amount, counted_hour::text as counted_hour,
+    to_json(counters)::text as counters`;
   const none = 'null::text as cost, null::text as charged';
   const paid = 'cost_nano_usd::text as cost, charged_nano_usd::text as charged';
   let settled = 0;
@@ -134,8 +134,8 @@ async function readHolds(client: ClientBase, schema: string, books: Books) {
       day: text(row, 'day'),
       run: row['run'] ?? undefined,
       project: row['project'] ?? undefined,
-      windowHour: row['window_hour'] ?? undefined,
-      windowOwners: JSON.parse(row['window_owners'] ?? '[]') as string[],
+      countedHour: row['counted_hour'] ?? undefined,
+      counters: JSON.parse(row['counters'] ?? '[]') as string[],
       amount: amount(row, 'amount'),
       cost: row['cost'] === null ? undefined : amount(row, 'cost'),
       charged: row['charged'] === null ? undefined : amount(row, 'charged'),
@@ -184,13 +184,13 @@ function readSpend(client: ClientBase, schema: string, books: Books): Promise<nu
 
 function readBudgetHours(client: ClientBase, schema: string, books: Books): Promise<number> {
   const sql = `
-    select organization_id as organization, owner_id as owner, hour::text as hour,
+    select organization_id as organization, counter, hour::text as hour,
       spent_nano_usd::text as spent, held_nano_usd::text as held
     from ${schema}.budget_hours`;
   return readAll(client, sql, (row) =>
     books.budgetHour({
       organization: text(row, 'organization'),
-      owner: text(row, 'owner'),
+      counter: text(row, 'counter'),
       hour: text(row, 'hour'),
       spent: amount(row, 'spent'),
       held: amount(row, 'held'),

@@ -23,9 +23,9 @@ interface HoldEntry {
   readonly day: string;
   readonly run: string | undefined;
   readonly project: string | undefined;
-  /** The UTC hour of admission, if budgets of rolling windows applied, and their owners. */
-  readonly windowHour: string | undefined;
-  readonly windowOwners: readonly string[];
+  /** The UTC hour of admission, if it counts in counters, and these. */
+  readonly countedHour: string | undefined;
+  readonly counters: readonly string[];
   readonly amount: bigint;
   readonly cost: bigint | undefined;
   readonly charged: bigint | undefined;
@@ -52,9 +52,9 @@ interface SpendEntry {
 
 interface BudgetHourEntry {
   readonly organization: string;
-  /** A key or a project; empty for the organization. */
-  readonly owner: string;
-  /** 'infinity' for what is held. */
+  /** One that starts with an asterisk counts all time. */
+  readonly counter: string;
+  /** 'infinity' for what is held, '-infinity' for all time. */
   readonly hour: string;
   readonly spent: bigint;
   readonly held: bigint;
@@ -337,36 +337,36 @@ export function createBooks(): Books {
   /** An hour's charges are those of the generations admitted in it, and the held row has the open holds. */
   function checkBudgetHours(): void {
     const wanted = new Map<string, BudgetHourEntry>();
-    for (const { organization, windowHour, windowOwners, state, amount, charged = 0n } of holds.values()) {
-      if ((windowHour === undefined) !== (windowOwners.length === 0)) {
-        faults.push(`a hold of ${organization} has owners of windows or an hour, and not both`);
+    const add = (entry: BudgetHourEntry) => {
+      const name = spendName(entry.organization, entry.hour, entry.counter);
+      const { spent, held } = wanted.get(name) ?? { spent: 0n, held: 0n };
+      wanted.set(name, { ...entry, spent: spent + entry.spent, held: held + entry.held });
+    };
+    for (const { organization, countedHour, counters, state, amount, charged = 0n } of holds.values()) {
+      if ((countedHour === undefined) !== (counters.length === 0)) {
+        faults.push(`a hold of ${organization} has counters or an hour, and not both`);
       }
-      for (const owner of windowOwners) {
-        for (const hour of [windowHour ?? '', ALL_DAYS]) {
-          const name = spendName(organization, hour, owner);
-          const total = wanted.get(name) ?? { organization, owner, hour, spent: 0n, held: 0n };
-          const isHeld = hour === ALL_DAYS && state === 'held';
-          wanted.set(name, {
-            ...total,
-            spent: total.spent + (hour === ALL_DAYS ? 0n : charged),
-            held: total.held + (isHeld ? amount : 0n),
-          });
-        }
+      for (const counter of counters) {
+        const hour = counter.startsWith('*') ? ALL_TIME : (countedHour ?? '');
+        add({ organization, counter, hour, spent: charged, held: 0n });
+        add({ organization, counter, hour: ALL_DAYS, spent: 0n, held: state === 'held' ? amount : 0n });
       }
     }
     for (const name of new Set([...wanted.keys(), ...budgetHours.keys()])) {
       const [found, total] = [budgetHours.get(name), wanted.get(name)];
       const [spent, held] = [found?.spent ?? 0n, found?.held ?? 0n];
       const hour = (found ?? total)?.hour ?? '';
-      const isHeld = hour === ALL_DAYS;
-      // No window reaches deleted hours. A late settlement may have restored one in part.
-      const mayBeDeleted = !isHeld && Date.parse(`${hour}Z`) < nowUnixMs - MAX_WINDOW_MS;
-      const mayLack = !isHeld && mayLackHolds(hour.slice(0, 10));
+      const isHour = hour !== ALL_DAYS && hour !== ALL_TIME;
+      // No period reaches deleted hours. A late settlement may have restored one in part.
+      const mayBeDeleted = isHour && Date.parse(`${hour}Z`) < nowUnixMs - MAX_WINDOW_MS;
+      // Deleted holds count in all time.
+      const mayLack = hour === ALL_TIME ? mayLackHolds('') : isHour && mayLackHolds(hour.slice(0, 10));
       const isRight =
         (mayBeDeleted && spent <= (total?.spent ?? 0n)) ||
         (mayLack ? spent >= (total?.spent ?? 0n) : spent === (total?.spent ?? 0n));
-      if (!isRight) faults.push(`spent in windows on ${name} is not the sum of its charges`);
-      if (held !== (total?.held ?? 0n)) faults.push(`held in windows on ${name} is not the sum of its holds`);
+      if (!isRight) faults.push(`spent in the counter ${name} is not the sum of its charges`);
+      if (held !== (total?.held ?? 0n))
+        faults.push(`held in the counter ${name} is not the sum of its holds`);
     }
   }
 
@@ -427,7 +427,7 @@ export function createBooks(): Books {
       else spend.set(spendName(entry.organization, entry.day, entry.owner), entry);
     },
     budgetHour: (entry) =>
-      void budgetHours.set(spendName(entry.organization, entry.hour, entry.owner), entry),
+      void budgetHours.set(spendName(entry.organization, entry.hour, entry.counter), entry),
     run: (entry) => void runs.set(runName(entry.organization, entry.run), entry),
     credit: (entry) => void credits.set(entry.id, entry),
     completedClaim: (entry) => void claims.push(entry),
@@ -457,6 +457,8 @@ export function createBooks(): Books {
 const EXTENSION = /^(.+)\+([0-9]+)$/;
 
 const ALL_DAYS = 'infinity';
+/** The hour of counters of all time. */
+const ALL_TIME = '-infinity';
 
 /** The longest window. */
 const MAX_WINDOW_MS = 744 * 3_600_000;

@@ -42,6 +42,9 @@ function describeGeneration(one: Generation): string {
     ...(one.window === undefined
       ? []
       : [`${one.window.owner}'s budget ${one.window.amount} of ${one.window.hours} h`]),
+    ...(one.counted === undefined
+      ? []
+      : [`${one.counted.owner}'s ${one.counted.period} budget ${one.counted.amount} of ${one.counted.of}`]),
     ...(one.run === undefined ? [] : [`in ${one.run.id} with the budget ${one.run.budget ?? '(none)'}`]),
     ...(one.project === undefined ? [] : [describeProject(one.project)]),
     ...(one.scope === undefined

@@ -1,5 +1,5 @@
 import { seededRandom } from '@gateway/test-support';
-import type { Generation, ProjectBudgets, WindowBudget } from './history';
+import type { CountedBudget, Generation, ProjectBudgets, WindowBudget } from './history';
 
 /** Every organization has runs with these ids. */
 const RUNS = ['run-1', 'run-2'];
@@ -11,6 +11,8 @@ const WEEKS_FROM_SEED = 600_000_000;
 /** Far from the seeds of weeks. */
 export const WINDOWS_FROM_SEED = 700_000_000;
 const WINDOWS_OFTEN_FROM = 230;
+/** Far from the seeds of windows. */
+const COUNTED_FROM_SEED = 800_000_000;
 
 /** From numbers of their own, so that adding them left the rest of each seed's history as it was. */
 export function longBudgetsAndRun(seed: number, index: number): Pick<Generation, 'run' | 'longBudgets'> {
@@ -64,7 +66,22 @@ export function windowBudget(seed: number, index: number): WindowBudget | undefi
   return { owner, hours: random.pick([1, 1, 24, 25]), amount: random.integer(0, 60) };
 }
 
-/** All generations of such a history have the same owners, so that they share windows. */
-export function inWindow(seed: number, one: Generation): Generation {
-  return hasWindows(seed) ? { ...one, organization: 'org-a', key: 'key-1' } : one;
+/** As windows, in other histories. */
+export const hasCounted = (seed: number): boolean =>
+  seed < WINDOWS_OFTEN_FROM ? seed % 20 === 1 || seed % 20 === 8 : seed % 2 === 1;
+
+export function countedBudget(seed: number, index: number): CountedBudget | undefined {
+  const random = seededRandom(COUNTED_FROM_SEED + seed * 1_000 + index);
+  if (!hasCounted(seed) || random.chance(0.3)) return undefined;
+  return {
+    owner: (['end_user', 'key', 'project', 'organization'] as const)[Math.floor(seed / 5) % 4] ?? 'key',
+    of: random.pick(['one', 'one', 'two*']),
+    period: random.pick(['day', 'week', 'month', 'total']),
+    amount: random.integer(0, 60),
+  };
+}
+
+/** All generations of such a history have the same owners, so that they share counters. */
+export function withSharedOwners(seed: number, one: Generation): Generation {
+  return hasWindows(seed) || hasCounted(seed) ? { ...one, organization: 'org-a', key: 'key-1' } : one;
 }

@@ -12,13 +12,15 @@ import {
 } from './history';
 import {
   hasWeeks,
+  countedBudget,
+  hasCounted,
   hasWindows,
-  inWindow,
   longBudgetsAndRun,
   project,
   weekBudgets,
   windowBudget,
   WINDOWS_FROM_SEED,
+  withSharedOwners,
 } from './generate-budgets';
 import { extendHolds } from './generate-extensions';
 import { singleCall, withFault } from './generate-faults';
@@ -138,7 +140,8 @@ export function generateHistory(seed: number): History {
   const random = seededRandom(seed);
   const theme = random.chance(0.6) ? MONEY : KEYS_IN_FLIGHT;
   const startsBeforeMidnight = random.chance(0.4);
-  const startUnixMs = hasWindows(seed)
+  const countsByHour = hasWindows(seed) || hasCounted(seed);
+  const startUnixMs = countsByHour
     ? BEFORE_MIDNIGHT
     : !startsBeforeMidnight
       ? NOON
@@ -146,7 +149,7 @@ export function generateHistory(seed: number): History {
         ? BEFORE_MONDAY
         : BEFORE_MIDNIGHT;
   const generations = Array.from({ length: random.integer(3, theme.generations) }, (_, index) =>
-    inWindow(seed, generation(random, theme, seed, index, startUnixMs)),
+    withSharedOwners(seed, generation(random, theme, seed, index, startUnixMs)),
   );
   const steps: Step[] = [initialCredits(random)];
   const requested = new Set<number>();
@@ -155,7 +158,7 @@ export function generateHistory(seed: number): History {
   if (theme === KEYS_IN_FLIGHT && random.chance(0.5))
     interleave(random, steps, takeover(random, generations));
   extendHolds(seed, steps);
-  if (hasWindows(seed)) passMidnight(seed, generations, steps);
+  if (countsByHour) passMidnight(seed, generations, steps);
   return { seed, startUnixMs, generations, steps };
 }
 
@@ -182,6 +185,7 @@ function generation(
     project: project(seed, index),
     weekBudgets: weekBudgets(seed, index),
     window: windowBudget(seed, index),
+    counted: countedBudget(seed, index),
     holdPrices,
     eventPrices: eventPrices(random, holdPrices),
     usage: usage(random),
@@ -194,11 +198,11 @@ function generation(
   };
 }
 
-/** Two generations of a window with an end of the hour between them. Random steps rarely produce this. */
+/** Two generations that count by the hour, with midnight between them. Random steps rarely produce this. */
 function passMidnight(seed: number, generations: readonly Generation[], steps: Step[]): void {
   const random = seededRandom(WINDOWS_FROM_SEED + seed * 1_000 + PASSING_TIME);
   const [first, second] = random.shuffle(
-    [...generations.keys()].filter((index) => generations[index]?.window),
+    [...generations.keys()].filter((index) => generations[index]?.window ?? generations[index]?.counted),
   );
   if (first === undefined || second === undefined) return;
   const woven: Step[] = [

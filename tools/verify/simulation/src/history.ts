@@ -35,6 +35,8 @@ export interface Generation {
   };
   /** The budget of a rolling window of one owner. */
   readonly window: WindowBudget | undefined;
+  /** The budget of one owner for some models, or for one end user. */
+  readonly counted: CountedBudget | undefined;
   readonly run: { readonly id: string; readonly budget: number | undefined } | undefined;
   readonly project: ProjectBudgets | undefined;
   /** Prices of the hold; the catalogue may change before the generation finishes. */
@@ -53,6 +55,14 @@ export interface Generation {
 export interface WindowBudget {
   readonly owner: 'key' | 'project' | 'organization';
   readonly hours: number;
+  readonly amount: number;
+}
+
+export interface CountedBudget {
+  readonly owner: 'end_user' | 'key' | 'project' | 'organization';
+  /** The end user, or the pattern of models. */
+  readonly of: string;
+  readonly period: 'day' | 'week' | 'month' | 'total';
   readonly amount: number;
 }
 

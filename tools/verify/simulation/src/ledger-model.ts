@@ -1,6 +1,6 @@
 import { LEASE_MS, type Generation, type Operation } from './history';
 import { changeOwnClaim, claim, deleteExpired, releaseClaim, settleClaim } from './model-claims';
-import { dayOf, hourOf, refusalOf, use, windowsOf } from './model-budgets';
+import { countersOf, dayOf, hourOf, refusalOf, use } from './model-budgets';
 import { costOf, NO_PRICES } from './model-cost';
 import { NO_ACCOUNT, type Account, type Draft, type ModelState } from './model-state';
 
@@ -114,9 +114,9 @@ function hold(draft: Draft, one: Generation, batch: readonly Generation[], now: 
   const { key, holdPrices: prices, scope } = one;
   const project = one.project?.id;
   const deadline = now + one.lifetimeMs;
-  const windowOwners = [...new Set(windowsOf(one, batch).map(({ owner }) => owner))];
+  const counters = countersOf(one);
   const held = {
-    ...{ organization, key, project, amount, prices, day, hour, windowOwners, deadline, scope, run },
+    ...{ organization, key, project, amount, prices, day, hour, counters, deadline, scope, run },
   };
   draft.holds.set(one.id, { ...held, state: 'held' });
   if (one.run) draft.runs.set(runName, BigInt(runBudget ?? 0));
@@ -164,7 +164,7 @@ function voidHold(draft: Draft, { id, organization }: Pick<Generation, 'id' | 'o
       scope: undefined,
       run: undefined,
       hour: 0,
-      windowOwners: [],
+      counters: [],
     };
     draft.holds.set(id, { organization, state: 'abandoned', ...nothing });
     move(draft, organization, {});
@@ -206,7 +206,7 @@ function settle(draft: Draft, one: Generation, now: number): string {
   use(draft, { organization, day, key, project, run: known?.run }, charged - released);
   const nothing = {
     ...{ amount: 0n, deadline: 0, scope: undefined, run: undefined, hour: 0 },
-    windowOwners: [],
+    counters: [],
   };
   draft.holds.set(id, { ...(known ?? nothing), organization, key, project, prices, day, state: 'settled' });
   draft.announced.set(id, { cost, charged });

@@ -1,5 +1,5 @@
 import { DAY_MS } from '@gateway/base';
-import type { Generation } from './history';
+import type { CountedBudget, Generation } from './history';
 import type { Draft, Hold } from './model-state';
 
 /** Adds to what the owners of a hold have used. */
@@ -23,22 +23,19 @@ interface Wanted extends Pick<Hold, 'organization' | 'day' | 'hour' | 'run' | 'a
   readonly runBudget: number | bigint | undefined;
 }
 
-interface Window {
-  readonly kind: string;
-  readonly owner: string;
-  readonly hours: number;
-  readonly amount: number;
+/** What is counted by the hour, in addition to days and all time: windows of an owner, its models, or an end user. */
+export function countersOf({ key, project, window, counted }: Generation): string[] {
+  const owners = { key, end_user: key, project: project?.id, organization: '' };
+  const windowOwner = window && owners[window.owner];
+  const countedOwner = counted && owners[counted.owner];
+  return [
+    ...(windowOwner === undefined ? [] : [windowOwner]),
+    ...(counted === undefined || countedOwner === undefined ? [] : [nameOf(countedOwner, counted)]),
+  ];
 }
 
-/** The budgets of windows that apply to a generation: those that any of its batch names for the same owner. */
-export function windowsOf(one: Generation, batch: readonly Generation[]): Window[] {
-  const ownerOf = ({ key, project }: Generation) => ({ key, project: project?.id, organization: '' });
-  return batch.flatMap((each) => {
-    if (!each.window || each.organization !== one.organization) return [];
-    const { owner: kind, ...budget } = each.window;
-    const owner = ownerOf(each)[kind];
-    return owner !== undefined && owner === ownerOf(one)[kind] ? [{ kind, owner, ...budget }] : [];
-  });
+function nameOf(owner: string, { owner: kind, of, period }: CountedBudget): string {
+  return `${period === 'total' ? '*' : ''}${owner}/${kind === 'end_user' ? 'user' : 'model'}/${of}`;
 }
 
 /** Why an amount cannot be held in addition; undefined if it can. The budgets of a batch apply to all its holds. */
@@ -75,20 +72,62 @@ export function refusalOf(
   const ofKey = (hold: Hold) => hold.key === one.key;
   const project = one.project?.id;
   const ofProject = (hold: Hold) => hold.project === project;
+  const counters = countersOf(one);
+  const inBatch = batch.filter((each) => each.organization === one.organization);
   /** What is held counts always; what is charged, in its hour of admission. */
-  const windows = (kind: string): [string, number, bigint, (hold: Hold) => boolean][] =>
-    windowsOf(one, batch)
-      .filter((each) => each.kind === kind)
-      .sort((first, second) => second.hours - first.hours || first.amount - second.amount)
-      .map(({ owner, hours, amount: budget }) => {
-        const counts = (hold: Hold) => hold.windowOwners.includes(owner);
-        const spent = [...draft.holds]
-          .filter(
-            ([, hold]) => hold.organization === organization && counts(hold) && hold.hour > hour - hours,
-          )
-          .reduce((sum, [id]) => sum + (draft.announced.get(id)?.charged ?? 0n), 0n);
-        return [`${kind} window`, budget, spent + heldBy(counts), counts];
-      });
+  const usedIn = (counter: string, isInPeriod: (hold: Hold) => boolean): bigint =>
+    [...draft.holds]
+      .filter(([, hold]) => hold.organization === organization)
+      .filter(([, hold]) => hold.counters.includes(counter) && isInPeriod(hold))
+      .reduce(
+        (sum, [id]) => sum + (draft.announced.get(id)?.charged ?? 0n),
+        heldBy((hold) => hold.counters.includes(counter)),
+      );
+  type Row = [name: string, budget: number, used: bigint, counts: (hold: Hold) => boolean];
+  /** The budgets of a batch with a counter apply to the holds that count in it. */
+  const windows = (kind: string): Row[] =>
+    inBatch
+      .flatMap((each) =>
+        each.window?.owner === kind
+          ? countersOf(each)
+              .slice(0, 1)
+              .map((counter) => ({ ...each.window, counter }))
+          : [],
+      )
+      .filter(({ counter }) => one.window?.owner === kind && counters[0] === counter)
+      .sort(
+        (first, second) =>
+          (second.hours ?? 0) - (first.hours ?? 0) || (first.amount ?? 0) - (second.amount ?? 0),
+      )
+      .map(({ counter, hours = 0, amount: budget = 0 }) => [
+        `${kind} window`,
+        budget,
+        usedIn(counter, (hold) => hold.hour > hour - hours),
+        (hold) => hold.counters.includes(counter),
+      ]);
+  const IN_PERIOD: Readonly<Record<CountedBudget['period'], (hold: Hold) => boolean>> = {
+    day: (hold) => hold.day === day,
+    week: (hold) => weekOf(hold.day) === weekOf(day),
+    month: (hold) => monthOf(hold.day) === monthOf(day),
+    total: () => true,
+  };
+  const counted = (kind: string, period: CountedBudget['period']): Row[] =>
+    inBatch
+      .flatMap((each) =>
+        each.counted?.owner === kind && each.counted.period === period
+          ? countersOf(each)
+              .slice(-1)
+              .map((counter) => ({ counter, budget: each.counted?.amount ?? 0 }))
+          : [],
+      )
+      .filter(({ counter }) => counters.includes(counter))
+      .sort((first, second) => first.budget - second.budget)
+      .map(({ counter, budget }) => [
+        `${kind} ${period}`,
+        budget,
+        usedIn(counter, IN_PERIOD[period]),
+        (hold) => hold.counters.includes(counter),
+      ]);
   const budgets: readonly [
     name: string,
     budget: number | bigint | undefined,
@@ -96,6 +135,10 @@ export function refusalOf(
     counts: (hold: Hold) => boolean,
   ][] = [
     ['run total', runBudget, `${organization} ${run}`, (hold) => hold.run === run],
+    ...counted('end_user', 'month'),
+    ...counted('end_user', 'total'),
+    ...counted('key', 'month'),
+    ...counted('key', 'total'),
     [
       'key month',
       ofItsKey((each) => each.longBudgets.keyMonth),
@@ -108,6 +151,8 @@ export function refusalOf(
       `${organization} ${ALL_TIME} ${one.key}`,
       ofKey,
     ],
+    ...counted('project', 'month'),
+    ...counted('project', 'total'),
     [
       'project month',
       ofItsProject((each) => each.month),
@@ -120,6 +165,8 @@ export function refusalOf(
       `${organization} ${ALL_TIME} ${project}`,
       ofProject,
     ],
+    ...counted('organization', 'month'),
+    ...counted('organization', 'total'),
     [
       'organization month',
       ofOrganization((each) => each.longBudgets.organizationMonth),
@@ -132,6 +179,8 @@ export function refusalOf(
       `${organization} ${ALL_TIME}`,
       () => true,
     ],
+    ...counted('end_user', 'week'),
+    ...counted('key', 'week'),
     [
       'key week',
       ofItsKey((each) => each.weekBudgets.key),
@@ -139,6 +188,7 @@ export function refusalOf(
       (hold) => ofKey(hold) && inWeek(hold),
     ],
     ...windows('key'),
+    ...counted('project', 'week'),
     [
       'project week',
       lowest(
@@ -149,6 +199,7 @@ export function refusalOf(
       (hold) => ofProject(hold) && inWeek(hold),
     ],
     ...windows('project'),
+    ...counted('organization', 'week'),
     [
       'organization week',
       ofOrganization((each) => each.weekBudgets.organization),
@@ -156,18 +207,22 @@ export function refusalOf(
       inWeek,
     ],
     ...windows('organization'),
+    ...counted('end_user', 'day'),
+    ...counted('key', 'day'),
     [
       'key day',
       ofItsKey((each) => each.keyBudget),
       `${organization} ${day} ${one.key}`,
       (hold) => ofKey(hold) && hold.day === day,
     ],
+    ...counted('project', 'day'),
     [
       'project day',
       ofItsProject((each) => each.day),
       `${organization} ${day} ${project}`,
       (hold) => ofProject(hold) && hold.day === day,
     ],
+    ...counted('organization', 'day'),
     [
       'organization day',
       ofOrganization((each) => each.organizationBudget),

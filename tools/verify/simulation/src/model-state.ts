@@ -38,8 +38,8 @@ export interface Hold {
   readonly run: string | undefined;
   /** Since 1970. */
   readonly hour: number;
-  /** The owners of windows that it counts against; empty for the organization. */
-  readonly windowOwners: readonly string[];
+  /** Where it counts by its hour. */
+  readonly counters: readonly string[];
 }
 
 export const EMPTY_MODEL: ModelState = {

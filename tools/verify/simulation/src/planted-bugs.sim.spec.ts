@@ -135,10 +135,26 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
   [
     'a late settlement does not count in windows',
     'post_settlements',
-    'union all select window_owners from late)',
+    'union all select counters from late)',
     'union all select null::text[] from late)',
     278,
   ],
+  [
+    'an end user without a budget in the batch has that of another one',
+    'first_exceeded_budget',
+    'and (counter is null or counter = any (p_counters))',
+    '',
+    231,
+  ],
+  [
+    'the daily budget of an end user has the day before',
+    'budget_use',
+    'else days.first_day::timestamp',
+    'else (days.first_day - 1)::timestamp',
+    231,
+  ],
+  ['a total budget for models is counted by the hour', 'settle_counters', "like '*%'", "like '-%'", 231],
+  ['a void releases nothing in counters', 'void_holds', "and total.hour = 'infinity'", 'and false', 231],
   ['an extension does not count in windows', 'extend_holds', "and total.hour = 'infinity'", 'and false', 278],
   [
     'a settlement without a hold does not count against its project',
@@ -212,8 +228,8 @@ const BUGS: [what: string, functionName: string, right: string, wrong: string, f
   [
     'a void does not release what an extension held',
     'void_holds',
-    'returning hold_id, organization_id, key_id, project_id, day, run_id, window_owners, amount_nano_usd as amount',
-    `returning hold_id, organization_id, key_id, project_id, day, run_id, window_owners,
+    'returning hold_id, organization_id, key_id, project_id, day, run_id, counted_hour, counters, amount_nano_usd as amount',
+    `returning hold_id, organization_id, key_id, project_id, day, run_id, counted_hour, counters,
       (select held_nano_usd from postings where reference = hold_id and kind = 'hold') as amount`,
     89,
   ],

@@ -17,6 +17,7 @@ import {
   type Generation,
   type History,
   type Operation,
+  type CountedBudget,
   type WindowBudget,
 } from './history';
 import { OTHER_ORGANIZATION } from './ledger-model';
@@ -196,6 +197,11 @@ function holdOf(one: Generation, byOtherOrganization: boolean, now: UnixMs): Hol
     one.window?.owner === owner && (owner !== 'project' || one.project)
       ? { window: { [one.window.hours]: one.window.amount } }
       : {};
+  const countedOf = (owner: CountedBudget['owner']) => {
+    if (one.counted?.owner !== owner || (owner === 'project' && !one.project)) return {};
+    const { of, period, amount } = one.counted;
+    return owner === 'end_user' ? { [period]: amount } : { models: { [of]: { [period]: amount } } };
+  };
   const owners = { keyId: one.key, projectId: one.project?.id, runId: one.run?.id };
   return {
     ...owners,
@@ -203,30 +209,38 @@ function holdOf(one: Generation, byOtherOrganization: boolean, now: UnixMs): Hol
     organizationId: byOtherOrganization ? OTHER_ORGANIZATION : one.organization,
     amountNanoUsd: usdNano(one.amount),
     prices: one.holdPrices,
-    budgets: budgetsOf(owners, {
-      organization: {
-        day: one.organizationBudget,
-        week: weekBudgets.organization,
-        month: organizationMonth,
-        total: organizationTotal,
-        ...windowOf('organization'),
+    budgets: budgetsOf(
+      owners,
+      {
+        organization: {
+          day: one.organizationBudget,
+          week: weekBudgets.organization,
+          month: organizationMonth,
+          total: organizationTotal,
+          ...windowOf('organization'),
+          ...countedOf('organization'),
+        },
+        key: {
+          day: one.keyBudget,
+          week: weekBudgets.key,
+          month: keyMonth,
+          total: keyTotal,
+          ...windowOf('key'),
+          ...countedOf('key'),
+        },
+        end_user: countedOf('end_user'),
+        project: {
+          day: one.project?.day,
+          week: one.project && weekBudgets.project,
+          month: one.project?.month,
+          total: one.project?.total,
+          ...windowOf('project'),
+          ...countedOf('project'),
+        },
+        run: { total: one.run?.budget },
       },
-      key: {
-        day: one.keyBudget,
-        week: weekBudgets.key,
-        month: keyMonth,
-        total: keyTotal,
-        ...windowOf('key'),
-      },
-      project: {
-        day: one.project?.day,
-        week: one.project && weekBudgets.project,
-        month: one.project?.month,
-        total: one.project?.total,
-        ...windowOf('project'),
-      },
-      run: { total: one.run?.budget },
-    }),
+      one.counted?.of,
+    ),
     createdUnixMs: now,
     lifetimeMs: one.lifetimeMs,
     idempotencyScope: one.scope,

@@ -6,7 +6,7 @@ import type { Key } from '../../api/keys';
 import { readAmount } from '../../format/money';
 import { parseAllowlist } from './ip-allowlist';
 import { parseLimit } from './limit-values';
-import { windowsBodyOf, windowValuesOf, type WindowValue } from './window-values';
+import { otherBudgetsBodyOf, otherBudgetValuesOf, type OtherBudgetValue } from './other-budget-values';
 
 /** The form's values as typed. */
 export interface KeyFormValues {
@@ -25,7 +25,7 @@ export interface KeyFormValues {
   readonly weeklyBudget: string;
   readonly monthlyBudget: string;
   readonly totalBudget: string;
-  readonly windows: readonly WindowValue[];
+  readonly otherBudgets: readonly OtherBudgetValue[];
   /** The id of a project; empty for none. */
   readonly project: string;
 }
@@ -47,7 +47,7 @@ export const EMPTY_KEY: KeyFormValues = {
   weeklyBudget: '',
   monthlyBudget: '',
   totalBudget: '',
-  windows: [],
+  otherBudgets: [],
   project: '',
 };
 
@@ -67,7 +67,7 @@ export function valuesOf(key: Key): KeyFormValues {
     weeklyBudget: key.weekly_budget_usd ?? '',
     monthlyBudget: key.monthly_budget_usd ?? '',
     totalBudget: key.total_budget_usd ?? '',
-    windows: windowValuesOf(key.budgets),
+    otherBudgets: otherBudgetValuesOf(key.budgets),
     project: key.project_id ?? '',
   };
 }
@@ -91,7 +91,7 @@ export function bodyOf(values: KeyFormValues): KeyBody {
     weekly_budget_usd: readAmount(values.weeklyBudget) || null,
     monthly_budget_usd: readAmount(values.monthlyBudget) || null,
     total_budget_usd: readAmount(values.totalBudget) || null,
-    budgets: windowsBodyOf(values.windows),
+    budgets: otherBudgetsBodyOf(values.otherBudgets),
     project_id: values.project || null,
   };
 }
@@ -119,7 +119,7 @@ const FIELD_OF_PARAM: Readonly<Record<string, keyof KeyFormValues>> = {
   weekly_budget_usd: 'weeklyBudget',
   monthly_budget_usd: 'monthlyBudget',
   total_budget_usd: 'totalBudget',
-  budgets: 'windows',
+  budgets: 'otherBudgets',
   project_id: 'project',
 };
 

@@ -13,8 +13,8 @@ import { allowlistError } from './ip-allowlist';
 import { BUDGETS, LIMIT_EFFECTS } from './budgets';
 import { expiryError, modelsError, type KeyFormValues } from './key-form-values';
 import { budgetError, limitError } from './limit-values';
-import { WindowBudgetsFields } from './window-budgets';
-import { windowsError } from './window-values';
+import { OtherBudgetsFields } from './other-budgets';
+import { otherBudgetsError } from './other-budget-values';
 import { ModelPicker } from './model-picker';
 
 interface KeyFieldsProps {
@@ -35,7 +35,7 @@ export function KeyFields({ organizationId, form, bounds }: KeyFieldsProps) {
   const { data: projects = [] } = useQuery(activeProjectsQuery(organizationId));
   const project = projects.find(({ id }) => id === watch('project'));
   register('models', { validate: modelsError });
-  register('windows', { validate: windowsError });
+  register('otherBudgets', { validate: otherBudgetsError });
   return (
     <div className="grid gap-8">
       <div className="grid gap-5">
@@ -189,12 +189,16 @@ export function KeyFields({ organizationId, form, bounds }: KeyFieldsProps) {
             </Field>
           ))}
         </div>
-        <WindowBudgetsFields
-          values={watch('windows')}
-          onChange={(windows) =>
-            setValue('windows', windows, { shouldDirty: true, shouldValidate: formState.isSubmitted })
+        <OtherBudgetsFields
+          hasEndUsers
+          values={watch('otherBudgets')}
+          onChange={(otherBudgets) =>
+            setValue('otherBudgets', otherBudgets, {
+              shouldDirty: true,
+              shouldValidate: formState.isSubmitted,
+            })
           }
-          error={errors.windows?.message}
+          error={errors.otherBudgets?.message}
         />
       </div>
     </div>

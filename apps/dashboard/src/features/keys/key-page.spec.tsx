@@ -79,10 +79,12 @@ describe('the page of a key', () => {
     api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({
       spend: spendOf('24'),
       windows: [],
+      models: [],
     }));
     api.on('GET /api/organizations/{organization_id}/keys/{key_id}/budget-spend', () => ({
       spend: spendOf('1'),
       windows: [],
+      models: [],
     }));
     api.on('GET /api/organizations/{organization_id}/projects', () => ({
       data: [{ ...projectWith({ daily_budget_usd: '10' }), spend: spendOf('5') }],

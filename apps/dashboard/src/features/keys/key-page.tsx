@@ -14,7 +14,7 @@ import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Id, Money, Text, Time, visible } from '../../ui/values';
 import { AppliedBudgets } from './budget-use';
-import { WindowBudgetFacts } from './window-budgets';
+import { OtherBudgetFacts } from './other-budgets';
 import { EditKey } from './edit-key';
 import { KeyExpiry, KeyState } from './key-columns';
 import { PreviousSecret, RotateKey } from './rotate-key';
@@ -253,9 +253,9 @@ function KeyLimits({ of: key }: { readonly of: Key }) {
           </Fact>
         ))}
         <AppliedBudgets owners={owners} />
-        <WindowBudgetFacts {...{ organizationId, keyId: key.id, owner: 'This key', budgets: key.budgets }} />
+        <OtherBudgetFacts {...{ organizationId, keyId: key.id, owner: 'This key', budgets: key.budgets }} />
         {project && (
-          <WindowBudgetFacts
+          <OtherBudgetFacts
             {...{
               organizationId,
               keyId: null,
@@ -264,7 +264,7 @@ function KeyLimits({ of: key }: { readonly of: Key }) {
             }}
           />
         )}
-        <WindowBudgetFacts
+        <OtherBudgetFacts
           {...{
             organizationId,
             owner: 'Organization, all keys together',

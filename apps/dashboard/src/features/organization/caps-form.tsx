@@ -10,8 +10,13 @@ import { UnsavedChanges } from '../../ui/unsaved-changes';
 import { conflictingVersion, VersionedFormEnd } from '../../ui/versioned-form';
 import { BUDGETS, LIMIT_EFFECTS, type BudgetField } from '../keys/budgets';
 import { budgetError, limitError, parseLimit } from '../keys/limit-values';
-import { WindowBudgetsFields } from '../keys/window-budgets';
-import { windowsBodyOf, windowsError, windowValuesOf, type WindowValue } from '../keys/window-values';
+import { OtherBudgetsFields } from '../keys/other-budgets';
+import {
+  otherBudgetsBodyOf,
+  otherBudgetsError,
+  otherBudgetValuesOf,
+  type OtherBudgetValue,
+} from '../keys/other-budget-values';
 
 /** Which caps of an organization: those that it sets itself, or their upper bounds. */
 export type Caps = 'limits' | 'ceilings';
@@ -45,12 +50,12 @@ type CountField = (typeof COUNTS)[number]['field'];
 type Values = Readonly<Record<CountField | BudgetField, string>> & {
   readonly multiple_completions: boolean;
   /** Ceilings have none. */
-  readonly windows: readonly WindowValue[];
+  readonly otherBudgets: readonly OtherBudgetValue[];
 };
 
 function valuesOf(caps: Organization['ceilings'] & Partial<Organization['limits']>): Values {
   return {
-    windows: windowValuesOf(caps.budgets ?? []),
+    otherBudgets: otherBudgetValuesOf(caps.budgets ?? []),
     requests_per_minute: caps.requests_per_minute?.toString() ?? '',
     tokens_per_minute: caps.tokens_per_minute?.toString() ?? '',
     concurrency: caps.concurrency?.toString() ?? '',
@@ -118,7 +123,7 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
       return caps === 'limits'
         ? api.call('PUT /api/organizations/{organization_id}/limits', {
             params,
-            body: { ...body, budgets: windowsBodyOf(values.windows) },
+            body: { ...body, budgets: otherBudgetsBodyOf(values.otherBudgets) },
           })
         : api.call('PUT /api/organizations/{organization_id}/ceilings', { params, body });
     },
@@ -132,13 +137,13 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
   });
   const latest = conflictingVersion<Organization>(save.error) ?? organization;
   const ceilings = caps === 'limits' ? latest.ceilings : undefined;
-  const windowsIssue = windowsError(values.windows);
+  const otherBudgetsIssue = otherBudgetsError(values.otherBudgets);
   const issues = [
     ...COUNTS.map(({ field }) => limitError(values[field], ceilings?.[field], ABOVE_CEILING)),
     ...BUDGETS.map(({ field }) => budgetError(values[field], ceilings?.[field], ABOVE_CEILING)),
-    windowsIssue,
+    otherBudgetsIssue,
   ];
-  const set = (name: keyof Values, value: string | boolean | readonly WindowValue[]) =>
+  const set = (name: keyof Values, value: string | boolean | readonly OtherBudgetValue[]) =>
     setValues({ ...values, [name]: value });
   const mayAllowMultiple = ceilings === undefined || ceilings.multiple_completions;
 
@@ -186,10 +191,10 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
         ))}
       </div>
       {caps === 'limits' && (
-        <WindowBudgetsFields
-          values={values.windows}
-          onChange={(windows) => set('windows', windows)}
-          error={windowsIssue}
+        <OtherBudgetsFields
+          values={values.otherBudgets}
+          onChange={(otherBudgets) => set('otherBudgets', otherBudgets)}
+          error={otherBudgetsIssue}
         />
       )}
       <Checkbox

@@ -60,7 +60,11 @@ describe('the limits page', () => {
       total_usd: '120',
       held_usd: '0.5',
     };
-    api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({ spend, windows: [] }));
+    api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({
+      spend,
+      windows: [],
+      models: [],
+    }));
     renderPage('/o/org-1/limits');
     await screen.findByRole('meter', { name: 'Daily budget' });
     expect(valueOf('Daily budget')).toContain(
@@ -70,19 +74,28 @@ describe('the limits page', () => {
     expect(valueOf('Monthly budget')).toContain('$379.50 left.');
   });
 
-  it('sets a budget of a rolling window, and shows what counts against it', async () => {
+  it('sets budgets of a rolling window and of models, and shows what counts against them', async () => {
     renderPage('/o/org-1/limits');
     await userEvent.click(await screen.findByRole('button', { name: 'Edit' }));
-    await userEvent.click(screen.getByRole('button', { name: 'Add window' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Add budget' }));
     await userEvent.click(screen.getByRole('button', { name: 'Save' }));
     expect(await screen.findByText('Enter an amount above 0.')).toBeTruthy();
-    await userEvent.type(screen.getByLabelText('Budget of window 1 (USD)'), '12.5');
-    await userEvent.clear(screen.getByLabelText('Hours of window 1'));
-    await userEvent.type(screen.getByLabelText('Hours of window 1'), '745');
+    await type('Amount of budget 1 (USD)', '12.5');
+    await type('Hours of budget 1', '745');
     expect(await screen.findByText('Enter 1 to 744 hours.')).toBeTruthy();
-    await userEvent.clear(screen.getByLabelText('Hours of window 1'));
-    await userEvent.type(screen.getByLabelText('Hours of window 1'), '5');
-    const budgets = [{ period: 'window' as const, hours: 5, amount_usd: '12.5' }];
+    await type('Hours of budget 1', '5');
+    await userEvent.click(screen.getByRole('button', { name: 'Add budget' }));
+    const counted = screen.getByLabelText('What counts against budget 2');
+    expect([...counted.querySelectorAll('option')].map(({ value }) => value)).toEqual(['all', 'model']);
+    await userEvent.selectOptions(counted, 'model');
+    await userEvent.selectOptions(screen.getByLabelText('Period of budget 2'), 'month');
+    await type('Amount of budget 2 (USD)', '20');
+    expect(await screen.findByText('Enter the ID of a model, or its start and an asterisk.')).toBeTruthy();
+    await type('Models of budget 2', 'acme/*');
+    const budgets = [
+      { period: 'window' as const, hours: 5, amount_usd: '12.5' },
+      { period: 'month' as const, model: 'acme/*', amount_usd: '20' },
+    ];
     const changed = { ...CAPPED, limits: { ...CAPPED.limits, budgets } };
     api.on(SET_LIMITS, () => ({ organization: changed }));
     const spend = {
@@ -91,11 +104,13 @@ describe('the limits page', () => {
     api.on(READ, () => ({ organization: changed }));
     api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({
       ...{ spend, windows: [{ hours: 5, spent_usd: '2.5', held_usd: '0' }] },
+      models: [{ ...spend, model: 'acme/*' }],
     }));
     await userEvent.click(screen.getByRole('button', { name: 'Save' }));
     await waitFor(() => expect(api.requestsTo(SET_LIMITS)[0]?.body).toMatchObject({ budgets }));
     await screen.findByRole('meter', { name: '5-hour budget: All keys together' });
     expect(valueOf('5-hour budget')).toContain('$2.50 spent (20%), $10.00 left.');
+    expect(valueOf('Monthly budget for acme/*')).toContain('$1.00 spent (5%), $19.00 left.');
   });
 
   it('accepts limits up to the ceilings, and no multiple completions unless an operator allows them', async () => {

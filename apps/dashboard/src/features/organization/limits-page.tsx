@@ -12,7 +12,7 @@ import { Failure, SkeletonRows } from '../../ui/states';
 import { Id, Money, Text, Time } from '../../ui/values';
 import { BudgetUse } from '../keys/budget-use';
 import { BUDGETS } from '../keys/budgets';
-import { WindowBudgetFacts } from '../keys/window-budgets';
+import { OtherBudgetFacts } from '../keys/other-budgets';
 import { CapsForm, COUNTS, type Caps } from './caps-form';
 import { TargetRules } from './target-rules';
 import { ElasticHolds } from './elastic-holds';
@@ -118,7 +118,7 @@ function LimitFacts({ of: { id, limits, ceilings } }: { readonly of: Organizatio
           </Fact>
         );
       })}
-      <WindowBudgetFacts organizationId={id} owner="All keys together" budgets={limits.budgets} />
+      <OtherBudgetFacts organizationId={id} owner="All keys together" budgets={limits.budgets} />
       <Fact name="Multiple completions">
         {limits.multiple_completions ? 'Allowed' : 'Not allowed'}
         {!ceilings.multiple_completions && <Ceiling>support can enable them</Ceiling>}

@@ -12,12 +12,17 @@ import { useToast } from '../../ui/toast';
 import { VersionedFormEnd } from '../../ui/versioned-form';
 import { BUDGETS, type BudgetField } from '../keys/budgets';
 import { budgetError } from '../keys/limit-values';
-import { WindowBudgetsFields } from '../keys/window-budgets';
-import { windowsBodyOf, windowsError, windowValuesOf, type WindowValue } from '../keys/window-values';
+import { OtherBudgetsFields } from '../keys/other-budgets';
+import {
+  otherBudgetsBodyOf,
+  otherBudgetsError,
+  otherBudgetValuesOf,
+  type OtherBudgetValue,
+} from '../keys/other-budget-values';
 
 /** The form's values as typed. */
 type Values = Readonly<Record<'name' | BudgetField, string>> & {
-  readonly windows: readonly WindowValue[];
+  readonly otherBudgets: readonly OtherBudgetValue[];
 };
 
 interface ProjectDialogProps {
@@ -68,8 +73,8 @@ function ProjectForm({ organizationId, project, onClose }: ProjectDialogProps) {
     },
   });
   const nameIssue = values.name.trim() === '' ? 'Enter a name.' : undefined;
-  const windowsIssue = windowsError(values.windows);
-  const set = (name: keyof Values, value: string | readonly WindowValue[]) =>
+  const otherBudgetsIssue = otherBudgetsError(values.otherBudgets);
+  const set = (name: keyof Values, value: string | readonly OtherBudgetValue[]) =>
     setValues({ ...values, [name]: value });
   return (
     <form
@@ -78,7 +83,7 @@ function ProjectForm({ organizationId, project, onClose }: ProjectDialogProps) {
       onSubmit={(event) => {
         event.preventDefault();
         setTouched(true);
-        if ([nameIssue, windowsIssue, ...issues].every((issue) => issue === undefined)) save.mutate();
+        if ([nameIssue, otherBudgetsIssue, ...issues].every((issue) => issue === undefined)) save.mutate();
       }}
     >
       <Field label="Name" error={touched ? nameIssue : undefined}>
@@ -106,10 +111,10 @@ function ProjectForm({ organizationId, project, onClose }: ProjectDialogProps) {
           />
         </Field>
       ))}
-      <WindowBudgetsFields
-        values={values.windows}
-        onChange={(windows) => set('windows', windows)}
-        error={touched ? windowsIssue : undefined}
+      <OtherBudgetsFields
+        values={values.otherBudgets}
+        onChange={(otherBudgets) => set('otherBudgets', otherBudgets)}
+        error={touched ? otherBudgetsIssue : undefined}
       />
       {project ? (
         <>
@@ -144,7 +149,7 @@ function valuesOf(project: Project | undefined): Values {
     weekly_budget_usd: project?.weekly_budget_usd ?? '',
     monthly_budget_usd: project?.monthly_budget_usd ?? '',
     total_budget_usd: project?.total_budget_usd ?? '',
-    windows: windowValuesOf(project?.budgets ?? []),
+    otherBudgets: otherBudgetValuesOf(project?.budgets ?? []),
   };
 }
 
@@ -155,6 +160,6 @@ function bodyOf(values: Values) {
     weekly_budget_usd: readAmount(values.weekly_budget_usd) || null,
     monthly_budget_usd: readAmount(values.monthly_budget_usd) || null,
     total_budget_usd: readAmount(values.total_budget_usd) || null,
-    budgets: windowsBodyOf(values.windows),
+    budgets: otherBudgetsBodyOf(values.otherBudgets),
   };
 }

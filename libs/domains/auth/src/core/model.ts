@@ -1,13 +1,19 @@
-import type { Budget, NanoUsd, TargetRules, UnixMs, UtcDay } from '@gateway/base';
+import type { Budget, BudgetPeriod, NanoUsd, TargetRules, UnixMs, UtcDay } from '@gateway/base';
 
 /** A permission of a key, as named in the public API. */
 export type Scope = 'chat' | 'usage:read';
 
 export const SCOPES: readonly Scope[] = ['chat', 'usage:read'];
 
-/** The budget of a rolling window: the current UTC hour and those before it. */
-export interface WindowBudget {
-  readonly hours: number;
+/** A budget of a rolling window, of some models, or of each end user of a key. */
+export interface OtherBudget {
+  readonly period: BudgetPeriod;
+  /** The length of a rolling window: the current UTC hour and those before it. */
+  readonly hours?: number;
+  /** The id of a model, or the start of ids and an asterisk. */
+  readonly model?: string;
+  /** Each end user of the key may spend the amount. */
+  readonly perEndUser?: boolean;
   readonly amountNanoUsd: NanoUsd;
 }
 
@@ -26,13 +32,13 @@ export interface KeyLimits {
   readonly monthlyBudgetNanoUsd?: NanoUsd;
   /** The budget of all time. */
   readonly totalBudgetNanoUsd?: NanoUsd;
-  /** Their lengths differ; not empty. */
-  readonly windowBudgets?: readonly WindowBudget[];
+  /** No two differ in the amount alone; not empty. */
+  readonly otherBudgets?: readonly OtherBudget[];
   readonly concurrency?: number;
 }
 
 /** The most that all keys of a project together may spend. An absent budget does not apply. */
-export type ProjectBudgets = Pick<KeyLimits, BudgetName | 'windowBudgets'>;
+export type ProjectBudgets = Pick<KeyLimits, BudgetName | 'otherBudgets'>;
 
 /** Keys of an organization that share budgets. */
 export interface Project {

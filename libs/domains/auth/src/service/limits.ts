@@ -1,12 +1,20 @@
-import type { NanoUsd } from '@gateway/base';
+import type { BudgetPeriod, NanoUsd } from '@gateway/base';
 import type { BodyOf, endpoints } from '@gateway/dashboard-contract';
 import type { Changes } from '../core/changes';
-import type { OrganizationLimits, ProjectBudgets } from '../core/model';
+import type { OrganizationLimits, OtherBudget, ProjectBudgets } from '../core/model';
+
+interface OtherBudgetFields {
+  readonly period: BudgetPeriod;
+  readonly hours?: number | undefined;
+  readonly model?: string | undefined;
+  readonly per_end_user?: boolean | undefined;
+  readonly amount_usd: NanoUsd;
+}
 
 type BudgetFields = {
   readonly [Name in `${'daily' | 'weekly' | 'monthly' | 'total'}_budget_usd`]?: NanoUsd | null | undefined;
 } & {
-  readonly budgets?: readonly { readonly hours: number; readonly amount_usd: NanoUsd }[] | null | undefined;
+  readonly budgets?: readonly OtherBudgetFields[] | null | undefined;
 };
 
 export function budgetChangesOf(body: BudgetFields): Changes<ProjectBudgets> {
@@ -15,14 +23,20 @@ export function budgetChangesOf(body: BudgetFields): Changes<ProjectBudgets> {
     weeklyBudgetNanoUsd: body.weekly_budget_usd,
     monthlyBudgetNanoUsd: body.monthly_budget_usd,
     totalBudgetNanoUsd: body.total_budget_usd,
-    windowBudgets: body.budgets && (body.budgets.length === 0 ? null : body.budgets.map(windowBudgetOf)),
+    otherBudgets: body.budgets && (body.budgets.length === 0 ? null : body.budgets.map(otherBudgetOf)),
   };
 }
 
-const windowBudgetOf = ({ hours, amount_usd: amountNanoUsd }: { hours: number; amount_usd: NanoUsd }) => ({
-  hours,
-  amountNanoUsd,
-});
+function otherBudgetOf(fields: OtherBudgetFields): OtherBudget {
+  const { period, hours, model, per_end_user: perEndUser, amount_usd: amountNanoUsd } = fields;
+  return {
+    period,
+    ...(hours !== undefined && { hours }),
+    ...(model !== undefined && { model }),
+    ...(perEndUser && { perEndUser }),
+    amountNanoUsd,
+  };
+}
 
 export function limitChangesOf(
   body: Omit<BodyOf<typeof endpoints.organizations.setLimits>, 'version'>,

@@ -59,9 +59,11 @@ function budgetsView(budgets: ProjectBudgets) {
   };
 }
 
-function otherBudgetsView({ windowBudgets = [] }: ProjectBudgets) {
-  return windowBudgets.map(({ hours, amountNanoUsd }) => ({
-    ...{ period: 'window' as const, hours, amount_usd: usd(amountNanoUsd) },
+function otherBudgetsView({ otherBudgets = [] }: ProjectBudgets) {
+  return otherBudgets.map(({ amountNanoUsd, perEndUser, ...budget }) => ({
+    ...budget,
+    ...(perEndUser && { per_end_user: true }),
+    amount_usd: usd(amountNanoUsd),
   }));
 }
 

@@ -11,6 +11,8 @@ export const MAX_BATCH_ROWS = 500;
 
 /** Characters in an id or a claim's scope. */
 export const MAX_IDENTIFIER_LENGTH = 200;
+export const MAX_MODEL_LENGTH = 256;
+export const MAX_END_USER_LENGTH = 512;
 
 /** Characters in the id of a run: that of its owner, and what the client chose. */
 export const MAX_RUN_ID_LENGTH = 200;

@@ -3,6 +3,7 @@ import {
   isWindowHours,
   MAX_PRICE_NANO_USD_PER_MILLION,
   nanoUsd,
+  storableText,
   unreachable,
   type Actor,
   type Budget,
@@ -42,9 +43,11 @@ import type { ClaimEnding } from '../core/idempotency/endings';
 import {
   MAX_AMOUNT_NANO_USD,
   MAX_CLAIM_LEASE_MS,
+  MAX_END_USER_LENGTH,
   MAX_HOLD_LIFETIME_MS,
   MAX_IDENTIFIER_LENGTH,
   MAX_ITEMS_PER_CALL,
+  MAX_MODEL_LENGTH,
   MAX_NOTE_LENGTH,
   MAX_RUN_ID_LENGTH,
 } from '../core/limits';
@@ -56,6 +59,7 @@ const SHA256_BYTES = 32;
 /** The owner that the budgets of a hold have, by scope: spending is counted for this one only. */
 const OWNERS: Readonly<Record<BudgetScope, (hold: Hold) => string | undefined>> = {
   run: (hold) => hold.runId,
+  end_user: (hold) => hold.keyId,
   key: (hold) => hold.keyId,
   project: (hold) => hold.projectId,
   organization: () => '',
@@ -144,7 +148,8 @@ function parseHold(hold: Hold): HoldRequest {
   };
 }
 
-function parseBudget({ ownerId, amountNanoUsd, hours, ...budget }: BudgetMessage, hold: Hold): Budget {
+function parseBudget(message: BudgetMessage, hold: Hold): Budget {
+  const { ownerId, amountNanoUsd, hours, model, endUser, ...budget } = message;
   const scope = budgetScopeOf(budget.scope);
   const period = budgetPeriodOf(budget.period);
   if (!scope || !period) throw new MalformedMessageError('a budget has an unknown scope or period');
@@ -153,9 +158,17 @@ function parseBudget({ ownerId, amountNanoUsd, hours, ...budget }: BudgetMessage
   if (amountNanoUsd < 0n) throw new MalformedMessageError('a budget is below zero');
   if (period === 'window' ? !isWindowHours(hours ?? 0) : hours !== undefined)
     throw new MalformedMessageError(`the hours of a budget are not those of its period`);
+  if ((scope === 'end_user') !== (endUser !== undefined))
+    throw new MalformedMessageError('a budget names an end user and has another scope, or the reverse');
+  if ((endUser ?? '').length > MAX_END_USER_LENGTH)
+    throw new MalformedMessageError('an end user is too long');
+  if ((model ?? '').length > MAX_MODEL_LENGTH || (model !== undefined && !IDENTIFIER.test(model)))
+    throw new MalformedMessageError('the models of a budget are no pattern of ids');
   return {
     ...{ scope, ownerId, period, amountNanoUsd: nanoUsd(amountNanoUsd) },
     ...(hours !== undefined && { hours }),
+    ...(model !== undefined && { model }),
+    ...(endUser !== undefined && { endUser: storableText(endUser) }),
   };
 }
 
@@ -299,6 +312,7 @@ export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: bi
             estimatedCostNanoUsd,
             hours: outcome.hours,
             freesUnixMs: outcome.freesUnixMs === undefined ? undefined : BigInt(outcome.freesUnixMs),
+            model: outcome.model,
           },
         },
       };

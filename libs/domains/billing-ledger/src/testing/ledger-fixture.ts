@@ -162,8 +162,13 @@ export const UNIT_PRICES: Prices = {
 const HOLD_LIFETIME_MS = 600_000;
 
 /** Nano-dollars by period; of rolling windows by their hours. */
-export interface Amounts extends Partial<Record<Exclude<BudgetPeriod, 'window'>, number | undefined>> {
+interface PeriodAmounts extends Partial<Record<Exclude<BudgetPeriod, 'window'>, number | undefined>> {
   readonly window?: Readonly<Record<number, number>>;
+}
+
+export interface Amounts extends PeriodAmounts {
+  /** By the pattern of models. */
+  readonly models?: Readonly<Record<string, PeriodAmounts>>;
 }
 
 /** What differs from a plain hold; the budgets of its owners by scope. */
@@ -195,11 +200,24 @@ export function makeHold({
 export function budgetsOf(
   { keyId, projectId = '', runId = '' }: Pick<HoldRequest, 'keyId' | 'projectId' | 'runId'>,
   limits: Partial<Record<BudgetScope, Amounts>>,
+  endUser = 'user-a',
 ): Budget[] {
-  const owners = { organization: '', key: keyId, project: projectId, run: runId };
-  return (Object.entries(limits) as [BudgetScope, Amounts][]).flatMap(([scope, amounts]) =>
-    Object.entries(amounts).flatMap(([period, amount]: [string, number | Amounts['window']]): Budget[] => {
-      const budget = { scope, ownerId: owners[scope], period: period as BudgetPeriod };
+  const owners = { organization: '', key: keyId, end_user: keyId, project: projectId, run: runId };
+  return (Object.entries(limits) as [BudgetScope, Amounts][]).flatMap(
+    ([scope, { models = {}, ...amounts }]) => {
+      const owner = { scope, ownerId: owners[scope], ...(scope === 'end_user' && { endUser }) };
+      const ofModels = Object.entries(models).flatMap(([model, each]) =>
+        periodBudgets({ ...owner, model }, each),
+      );
+      return [...periodBudgets(owner, amounts), ...ofModels];
+    },
+  );
+}
+
+function periodBudgets(owner: Omit<Budget, 'period' | 'amountNanoUsd'>, amounts: PeriodAmounts): Budget[] {
+  return Object.entries(amounts).flatMap(
+    ([period, amount]: [string, number | PeriodAmounts['window']]): Budget[] => {
+      const budget = { ...owner, period: period as BudgetPeriod };
       if (amount === undefined) return [];
       if (typeof amount === 'number') return [{ ...budget, amountNanoUsd: usdNano(amount) }];
       return Object.entries(amount).map(([hours, most]) => ({
@@ -207,7 +225,7 @@ export function budgetsOf(
         amountNanoUsd: usdNano(most),
         hours: Number(hours),
       }));
-    }),
+    },
   );
 }
 

@@ -13,7 +13,14 @@ import {
   usd,
   version,
 } from '../fields';
-import { budgetSpend, otherBudgets, otherBudgetsToSet, windowHours, windowSpends } from './projects';
+import {
+  budgetSpend,
+  modelSpends,
+  otherBudgets,
+  otherBudgetsToSet,
+  otherSpends,
+  windowSpends,
+} from './projects';
 
 const keyScopes = ['chat', 'usage:read'] as const;
 const keyStates = ['active', 'expired', 'revoked'] as const;
@@ -196,8 +203,8 @@ export const keyEndpoints = {
     access: 'keys:read',
     summary: 'Get what counts against the budgets of a key',
     description: 'Zero for a key that does not exist.',
-    query: windowHours,
-    response: json(z.object({ spend: budgetSpend, windows: windowSpends })),
+    query: otherSpends,
+    response: json(z.object({ spend: budgetSpend, windows: windowSpends, models: modelSpends })),
   }),
   update: endpoint({
     method: 'PATCH',

@@ -12,7 +12,14 @@ import {
   usd,
   version,
 } from '../fields';
-import { budgetSpend, otherBudgets, otherBudgetsToSet, windowHours, windowSpends } from './projects';
+import {
+  budgetSpend,
+  modelSpends,
+  otherBudgets,
+  otherBudgetsToSet,
+  otherSpends,
+  windowSpends,
+} from './projects';
 
 const limitFields = {
   requests_per_minute: count,
@@ -151,8 +158,8 @@ export const organizationEndpoints = {
     owner: 'billing-ledger',
     access: 'organization:read',
     summary: 'Get what counts against the budgets of an organization',
-    query: windowHours,
-    response: json(z.object({ spend: budgetSpend, windows: windowSpends })),
+    query: otherSpends,
+    response: json(z.object({ spend: budgetSpend, windows: windowSpends, models: modelSpends })),
   }),
   setLimits: endpoint({
     method: 'PUT',

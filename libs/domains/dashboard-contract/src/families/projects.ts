@@ -2,36 +2,61 @@ import { z } from 'zod';
 import { created, EDGE_CHANGE_TIMEOUT_MS, endpoint, json } from '../endpoint';
 import { emptyBody, id, page, pageQuery, positiveUsd, time, usd, version } from '../fields';
 
-/** Budgets of periods that have no field of their own. */
+/** Budgets that have no field of their own. */
 const otherBudgetFields = {
-  period: z
-    .enum(['window'])
-    .meta({ description: 'A rolling window: the current UTC hour and those before it.' }),
-  hours: z.int().min(1).max(744).meta({ description: 'The length of the window.' }),
+  period: z.enum(['day', 'week', 'month', 'total', 'window']).meta({
+    description:
+      'UTC day, week from Monday, calendar month, all time, or a rolling window: the current UTC hour and those before it.',
+  }),
+  hours: z
+    .int()
+    .min(1)
+    .max(744)
+    .optional()
+    .meta({ description: 'The length of a window; absent otherwise.' }),
+  model: z.string().min(1).max(256).optional().meta({
+    description:
+      'Only requests for this model count; with an asterisk at the end, for all models whose IDs start so.',
+  }),
+  per_end_user: z.boolean().optional().meta({
+    description:
+      'Each end user of the key may spend the amount; requests without an end user share one. Only for keys.',
+  }),
 };
 
-export const otherBudgets = z
-  .array(z.object({ ...otherBudgetFields, amount_usd: usd }))
-  .meta({ description: 'Budgets of rolling windows. They count what was admitted while they applied.' });
+export const otherBudgets = z.array(z.object({ ...otherBudgetFields, amount_usd: usd })).meta({
+  description:
+    'Budgets of rolling windows, of models and of end users. They count what was admitted while they applied.',
+});
 
 export const otherBudgetsToSet = z
   .array(z.strictObject({ ...otherBudgetFields, amount_usd: positiveUsd }))
-  .max(5)
+  .max(20)
   .nullable()
   .meta({
-    description: 'Replaces the list. An empty one, or null, means none. Windows of different lengths.',
+    description: 'Replaces the list. An empty one, or null, means none. No two differ in the amount alone.',
   });
 
-/** The lengths of the windows whose spend is wanted. */
-export const windowHours = z.strictObject({
+/** The other budgets whose spend is wanted. */
+export const otherSpends = z.strictObject({
   hours: z
     .string()
-    .regex(/^[1-9]\d{0,2}(,[1-9]\d{0,2}){0,4}$/, {
-      error: 'must be 1 to 5 numbers of hours, separated by commas',
+    .regex(/^[1-9]\d{0,2}(,[1-9]\d{0,2}){0,19}$/, {
+      error: 'must be 1 to 20 numbers of hours, separated by commas',
     })
     .transform((text) => text.split(',').map(Number))
     .default([])
-    .meta({ description: 'Also reads what counts against rolling windows of these hours: 1 to 5 numbers.' }),
+    .meta({ description: 'Also reads what counts against rolling windows of these hours: 1 to 20 numbers.' }),
+  models: z
+    .string()
+    .regex(/^[\x21-\x2b\x2d-\x7e]{1,256}(,[\x21-\x2b\x2d-\x7e]{1,256}){0,19}$/, {
+      error: 'must be 1 to 20 models, separated by commas',
+    })
+    .transform((text) => text.split(','))
+    .default([])
+    .meta({
+      description: 'Also reads what counts against budgets for these models: 1 to 20, as in the budgets.',
+    }),
 });
 
 export const windowSpends = z
@@ -68,6 +93,13 @@ export const budgetSpend = z
     id: 'BudgetSpend',
     description:
       'Charges that count against the budgets. Days, weeks (from Monday) and months are UTC, by the time of admission.',
+  });
+
+export const modelSpends = z
+  .array(budgetSpend.extend({ model: z.string() }).meta({ id: 'ModelSpend' }))
+  .meta({
+    description:
+      'Of the requested `models`, in their order. Without what was admitted before there was a budget.',
   });
 
 const projectWithSpend = project

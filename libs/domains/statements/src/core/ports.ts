@@ -48,6 +48,8 @@ export interface SpendOwner {
   readonly scope: 'organization' | 'project' | 'key';
   /** Empty for the organization. */
   readonly ownerId: string;
+  /** Only what counts against its budgets for this pattern of models. */
+  readonly model?: string;
 }
 
 /** What counts against the budgets of an owner. Days and months are UTC, by the time of admission. */

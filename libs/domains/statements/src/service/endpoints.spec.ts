@@ -120,6 +120,7 @@ it('reads the spend of the organization and of the key that the path names', asy
       held_usd: '0.000000004',
     },
     windows: [],
+    models: [],
   });
   const organization = await client.call(endpoints.organizations.budgetSpend, {
     params: { organization_id: 'org-1' },

@@ -51,12 +51,21 @@ export function createStatementEndpoints({
     return { sums, page: pageView(shown.map(lineView), nextPageToken) };
   }
 
-  async function spendOf(organizationId: string, owner: SpendOwner, hours: readonly number[]) {
-    const [[spend = NO_SPEND], windows] = await Promise.all([
-      statements.readBudgetSpend(organizationId, [owner]),
+  async function spendOf(
+    organizationId: string,
+    owner: SpendOwner,
+    { hours, models }: { readonly hours: readonly number[]; readonly models: readonly string[] },
+  ) {
+    const owners = [owner, ...models.map((model) => ({ ...owner, model }))];
+    const [[spend = NO_SPEND, ...ofModels], windows] = await Promise.all([
+      statements.readBudgetSpend(organizationId, owners),
       hours.length === 0 ? [] : statements.readWindowSpend(organizationId, owner, hours),
     ]);
-    return { spend: budgetSpendView(spend), windows: windows.map(windowSpendView) };
+    return {
+      spend: budgetSpendView(spend),
+      windows: windows.map(windowSpendView),
+      models: ofModels.map((each, index) => ({ model: models[index] ?? '', ...budgetSpendView(each) })),
+    };
   }
 
   return [
@@ -121,11 +130,11 @@ export function createStatementEndpoints({
     }),
 
     implement(endpoints.organizations.budgetSpend, ({ params, query }) =>
-      spendOf(params.organization_id, { scope: 'organization', ownerId: '' }, query.hours),
+      spendOf(params.organization_id, { scope: 'organization', ownerId: '' }, query),
     ),
 
     implement(endpoints.keys.budgetSpend, ({ params, query }) =>
-      spendOf(params.organization_id, { scope: 'key', ownerId: params.key_id }, query.hours),
+      spendOf(params.organization_id, { scope: 'key', ownerId: params.key_id }, query),
     ),
 
     implement(parts.balances, async ({ query }) => {

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@gateway/errors';
 import type { JsonObject } from '@gateway/public-api';
-import { constant, count, oneOfTexts, time, usd } from './schema';
+import { constant, count, oneOfTexts, text, time, usd } from './schema';
 
 /** Facts of a code in addition to the error table. */
 export interface ErrorFacts {
@@ -97,6 +97,7 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
         scope: oneOfTexts('The owner of the budget; absent for the balance.', [
           'request',
           'run',
+          'end_user',
           'key',
           'project',
           'organization',
@@ -116,12 +117,15 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
           'total',
         ]),
         hours: count('The length of a rolling window, in hours; absent for other periods.'),
+        model: text(
+          'The ID of the model, or the pattern of IDs, that the budget is for; absent for all models.',
+        ),
         resets_at: time(
           'When the week or month ends, or enough has left the rolling window, unless more is spent; absent otherwise.',
         ),
         limit: usd('The limit, in US dollars; absent for the balance.'),
       },
-      optionalMetadata: ['scope', 'limit_type', 'period', 'hours', 'resets_at', 'limit'],
+      optionalMetadata: ['scope', 'limit_type', 'period', 'hours', 'model', 'resets_at', 'limit'],
     },
   ),
   missing_scope: of('The key lacks the scope of the endpoint. The message names it.', 'never', {
@@ -160,12 +164,16 @@ export const errorFacts: Readonly<Record<ErrorCode, ErrorFacts>> = {
     {
       metadata: {
         limit_type: constant('daily_budget', 'The kind of limit.'),
-        scope: oneOfTexts('The owner of the budget.', ['key', 'project', 'organization']),
+        scope: oneOfTexts('The owner of the budget.', ['end_user', 'key', 'project', 'organization']),
+        model: text(
+          'The ID of the model, or the pattern of IDs, that the budget is for; absent for all models.',
+        ),
         period: constant('day', 'The period of the budget.'),
         resets_at: time('When the period ends: the next 00:00 UTC.'),
         limit: usd('The daily budget, in US dollars.'),
         held: usd('The part of the budget that running requests reserve, in US dollars.'),
       },
+      optionalMetadata: ['model'],
     },
   ),
   rpm_exceeded: of(

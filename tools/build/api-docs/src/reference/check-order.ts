@@ -78,11 +78,11 @@ export const chatCheckOrder: readonly CheckStep[] = [
   { checks: 'The first request of a run sends its budget', codes: ['invalid_request'] },
   {
     checks:
-      'The balance, the budget of the run, then the monthly and total budgets of the key, its project and the organization, then those of weeks and rolling windows',
+      'The balance, the budget of the run, then the monthly and total budgets of the end user, the key, its project and the organization, then those of weeks and rolling windows',
     codes: ['insufficient_credits'],
   },
   {
-    checks: 'The daily budgets of the key, its project and the organization',
+    checks: 'The daily budgets of the end user, the key, its project and the organization',
     codes: ['daily_budget_exceeded'],
   },
   {

@@ -1,7 +1,7 @@
-import { windowBudgetsOf, type WindowBudgetRow } from '../window-budgets';
+import { otherBudgetsOf, type OtherBudgetRow } from '../other-budgets';
 import { nanoUsd, type Budget, type BudgetPeriod, type BudgetScope } from '@gateway/base';
 
-/** The column with the amount of each period, except rolling windows. */
+/** The column with the amount of each period. */
 const COLUMNS: readonly (readonly [BudgetPeriod, string])[] = [
   ['day', 'daily_budget_nano_usd'],
   ['week', 'weekly_budget_nano_usd'],
@@ -30,10 +30,15 @@ export function budgetsOf(scope: BudgetScope, ownerId: string, amounts: BudgetAm
   });
 }
 
-export function windowsOf(
+/** The budgets of the column "other_budgets". */
+export function budgetsOfRows(
   scope: BudgetScope,
   ownerId: string,
-  windows: readonly WindowBudgetRow[] | null,
+  rows: readonly OtherBudgetRow[] | null,
 ): Budget[] {
-  return windowBudgetsOf(windows ?? []).map((budget) => ({ scope, ownerId, period: 'window', ...budget }));
+  return otherBudgetsOf(rows ?? []).map(({ perEndUser, ...budget }) => ({
+    ...budget,
+    scope: perEndUser ? 'end_user' : scope,
+    ownerId,
+  }));
 }

@@ -2,12 +2,12 @@ import type { UnixMs, UtcDay } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { KeyGrant, KeyLimits, Scope } from '../../core/model';
 import type { KeyVerifier } from '../../core/ports';
-import type { WindowBudgetRow } from '../window-budgets';
+import type { OtherBudgetRow } from '../other-budgets';
 import {
   budgetColumns,
   budgetsOf,
   effectiveBudgetColumns,
-  windowsOf,
+  budgetsOfRows,
   type BudgetAmounts,
 } from './budget-columns';
 
@@ -25,13 +25,13 @@ const VERIFY_KEY = `
     k.requests_per_minute as key_requests_per_minute,
     k.tokens_per_minute as key_tokens_per_minute,
     ${budgetColumns('k')} as key_budgets,
-    k.window_budgets as key_windows,
+    k.other_budgets as key_other_budgets,
     k.concurrency as key_concurrency,
     o.suspended,
     coalesce(o.requests_per_minute, o.ceiling_requests_per_minute) as requests_per_minute,
     coalesce(o.tokens_per_minute, o.ceiling_tokens_per_minute) as tokens_per_minute,
     ${effectiveBudgetColumns('o')} as organization_budgets,
-    o.window_budgets as organization_windows,
+    o.other_budgets as organization_other_budgets,
     coalesce(o.concurrency, o.ceiling_concurrency) as concurrency,
     coalesce(o.max_output_tokens, o.ceiling_max_output_tokens) as max_output_tokens,
     o.multiple_completions,
@@ -41,7 +41,7 @@ const VERIFY_KEY = `
     o.denied_regions,
     p.id as project_id,
     ${budgetColumns('p')} as project_budgets,
-    p.window_budgets as project_windows,
+    p.other_budgets as project_other_budgets,
     o.elastic_holds,
     o.usage_tags,
     found.secret_ends_at
@@ -70,13 +70,13 @@ interface VerifiedRow {
   readonly key_requests_per_minute: number | null;
   readonly key_tokens_per_minute: number | null;
   readonly key_budgets: BudgetAmounts;
-  readonly key_windows: readonly WindowBudgetRow[];
+  readonly key_other_budgets: readonly OtherBudgetRow[];
   readonly key_concurrency: number | null;
   readonly suspended: boolean;
   readonly requests_per_minute: number | null;
   readonly tokens_per_minute: number | null;
   readonly organization_budgets: BudgetAmounts;
-  readonly organization_windows: readonly WindowBudgetRow[];
+  readonly organization_other_budgets: readonly OtherBudgetRow[];
   readonly concurrency: number | null;
   readonly max_output_tokens: number | null;
   readonly multiple_completions: boolean;
@@ -87,7 +87,7 @@ interface VerifiedRow {
   readonly project_id: string | null;
   readonly project_budgets: BudgetAmounts;
   /** Null: the key has no project. */
-  readonly project_windows: readonly WindowBudgetRow[] | null;
+  readonly project_other_budgets: readonly OtherBudgetRow[] | null;
   readonly elastic_holds: boolean;
   readonly usage_tags: string[];
 }
@@ -143,9 +143,9 @@ function grantOf(row: VerifiedRow): KeyGrant {
       ...budgetsOf('key', row.key_id, row.key_budgets),
       ...budgetsOf('project', row.project_id ?? '', row.project_budgets),
       ...budgetsOf('organization', '', row.organization_budgets),
-      ...windowsOf('key', row.key_id, row.key_windows),
-      ...windowsOf('project', row.project_id ?? '', row.project_windows),
-      ...windowsOf('organization', '', row.organization_windows),
+      ...budgetsOfRows('key', row.key_id, row.key_other_budgets),
+      ...budgetsOfRows('project', row.project_id ?? '', row.project_other_budgets),
+      ...budgetsOfRows('organization', '', row.organization_other_budgets),
     ],
     elasticHolds: row.elastic_holds,
     usageTags: row.usage_tags,

@@ -14,7 +14,7 @@ const KEY_COLUMNS = {
   tokensPerMinute: 'tokens_per_minute',
   concurrency: 'concurrency',
   ...BUDGET_COLUMNS,
-} as const satisfies Record<Exclude<keyof KeyLimits, 'windowBudgets'>, string>;
+} as const satisfies Record<Exclude<keyof KeyLimits, 'otherBudgets'>, string>;
 
 /**
  * Lowers each limit of an active key of the organization, or of one of its projects, and returns the ids of those keys.
@@ -27,7 +27,7 @@ export async function lowerKeys(
     organizationId,
     projectId = null,
   }: { readonly organizationId: string; readonly projectId?: string | null },
-  limits: Omit<KeyLimits, 'windowBudgets'>,
+  limits: Omit<KeyLimits, 'otherBudgets'>,
 ): Promise<readonly string[]> {
   const { isAbove, lowered } = loweringOf<keyof typeof KEY_COLUMNS>(KEY_COLUMNS, limits);
   const rows = await transaction.$queryRaw<{ readonly id: string }[]>`

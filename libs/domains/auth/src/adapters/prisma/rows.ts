@@ -9,7 +9,7 @@ import type {
   ProjectBudgets,
   Scope,
 } from '../../core/model';
-import { windowBudgetRow, windowBudgetsOf, type WindowBudgetRow } from '../window-budgets';
+import { otherBudgetRow, otherBudgetsOf, type OtherBudgetRow } from '../other-budgets';
 import type { Prisma } from '@gateway/auth-shared/adapters';
 
 /** Maps the model to table rows and back. Absent values are NULL. */
@@ -19,7 +19,7 @@ interface BudgetColumns {
   readonly weeklyBudgetNanoUsd: bigint | null;
   readonly monthlyBudgetNanoUsd: bigint | null;
   readonly totalBudgetNanoUsd: bigint | null;
-  readonly windowBudgets: Prisma.JsonValue;
+  readonly otherBudgets: Prisma.JsonValue;
 }
 
 interface LimitColumns extends BudgetColumns {
@@ -29,13 +29,13 @@ interface LimitColumns extends BudgetColumns {
 }
 
 function budgetsOf(row: BudgetColumns): ProjectBudgets {
-  const windowBudgets = windowBudgetsOf(row.windowBudgets as unknown as WindowBudgetRow[]);
+  const otherBudgets = otherBudgetsOf(row.otherBudgets as unknown as OtherBudgetRow[]);
   return {
     ...(row.dailyBudgetNanoUsd === null ? {} : { dailyBudgetNanoUsd: nanoUsd(row.dailyBudgetNanoUsd) }),
     ...(row.weeklyBudgetNanoUsd === null ? {} : { weeklyBudgetNanoUsd: nanoUsd(row.weeklyBudgetNanoUsd) }),
     ...(row.monthlyBudgetNanoUsd === null ? {} : { monthlyBudgetNanoUsd: nanoUsd(row.monthlyBudgetNanoUsd) }),
     ...(row.totalBudgetNanoUsd === null ? {} : { totalBudgetNanoUsd: nanoUsd(row.totalBudgetNanoUsd) }),
-    ...(windowBudgets.length > 0 && { windowBudgets }),
+    ...(otherBudgets.length > 0 && { otherBudgets }),
   };
 }
 
@@ -45,7 +45,7 @@ function budgetColumns(budgets: ProjectBudgets) {
     weeklyBudgetNanoUsd: budgets.weeklyBudgetNanoUsd ?? null,
     monthlyBudgetNanoUsd: budgets.monthlyBudgetNanoUsd ?? null,
     totalBudgetNanoUsd: budgets.totalBudgetNanoUsd ?? null,
-    windowBudgets: (budgets.windowBudgets ?? []).map(windowBudgetRow),
+    otherBudgets: (budgets.otherBudgets ?? []).map(otherBudgetRow),
   };
 }
 
@@ -91,7 +91,7 @@ export function organizationOf(row: Prisma.OrganizationModel): Organization {
       weeklyBudgetNanoUsd: row.ceilingWeeklyBudgetNanoUsd,
       monthlyBudgetNanoUsd: row.ceilingMonthlyBudgetNanoUsd,
       totalBudgetNanoUsd: row.ceilingTotalBudgetNanoUsd,
-      windowBudgets: [],
+      otherBudgets: [],
       concurrency: row.ceilingConcurrency,
       maxOutputTokens: row.ceilingMaxOutputTokens,
       multipleCompletions: row.ceilingMultipleCompletions,

@@ -1,4 +1,4 @@
-import { windowBudgetFields } from '../window-budget-fields';
+import { otherBudgetFields } from '../other-budget-fields';
 import type { ApiKey } from '../model';
 import type { JsonObject } from '@gateway/auth-shared';
 
@@ -18,7 +18,7 @@ export function keyFields({ settings, last4 }: ApiKey): JsonObject {
     weekly_budget_nano_usd: settings.limits.weeklyBudgetNanoUsd?.toString() ?? null,
     monthly_budget_nano_usd: settings.limits.monthlyBudgetNanoUsd?.toString() ?? null,
     total_budget_nano_usd: settings.limits.totalBudgetNanoUsd?.toString() ?? null,
-    window_budgets: windowBudgetFields(settings.limits),
+    other_budgets: otherBudgetFields(settings.limits),
     concurrency: settings.limits.concurrency ?? null,
     project_id: settings.projectId ?? null,
   };

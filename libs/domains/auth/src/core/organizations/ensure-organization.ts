@@ -14,7 +14,7 @@ const NO_CEILINGS: Required<Changes<OrganizationLimits>> = {
   weeklyBudgetNanoUsd: null,
   monthlyBudgetNanoUsd: null,
   totalBudgetNanoUsd: null,
-  windowBudgets: null,
+  otherBudgets: null,
   maxOutputTokens: null,
   multipleCompletions: false,
 };

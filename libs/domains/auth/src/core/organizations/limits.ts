@@ -1,14 +1,14 @@
 import { formatUsd, isWindowHours, MAX_WINDOW_HOURS } from '@gateway/base';
 import { invalid, type AdminRefusal } from '@gateway/auth-shared';
-import type { KeyLimits, Organization, OrganizationLimits, ProjectBudgets } from '../model';
+import type { KeyLimits, Organization, OrganizationLimits, OtherBudget, ProjectBudgets } from '../model';
 
 /** The maximum of an int4 column. */
 const MAX_COUNT = 2_147_483_647;
 /** One billion US dollars. */
 const MAX_BUDGET_NANO_USD = 1_000_000_000_000_000_000n;
 
-/** Each is read by every hold of its owner. */
-const MAX_WINDOWS = 5;
+/** Each that applies is read by every hold of its owner. */
+const MAX_OTHER_BUDGETS = 20;
 
 const COUNTS = [
   ['requestsPerMinute', 'requests_per_minute'],
@@ -42,23 +42,55 @@ export function checkLimits(limits: CountsAndBudget): AdminRefusal | undefined {
       return invalid(field, `The ${label} must be above 0 and at most 1000000000 US dollars.`);
     }
   }
-  return checkWindows(limits);
+  return checkOtherBudgets(limits);
 }
 
-function checkWindows({ windowBudgets = [] }: ProjectBudgets): AdminRefusal | undefined {
-  if (
-    windowBudgets.length > MAX_WINDOWS ||
-    new Set(windowBudgets.map(({ hours }) => hours)).size < windowBudgets.length
-  ) {
-    return invalid('budgets', `There are at most ${MAX_WINDOWS} rolling windows, each of another length.`);
+/** The id of a model, or its start and an asterisk. */
+const MODEL_PATTERN = /^[\x21-\x29\x2b-\x7e]{0,255}([\x21-\x29\x2b-\x7e]|\*)$/;
+
+function checkOtherBudgets({ otherBudgets = [] }: ProjectBudgets): AdminRefusal | undefined {
+  const what = ({ period, hours, model, perEndUser }: OtherBudget) =>
+    JSON.stringify([period, hours, model, perEndUser]);
+  if (otherBudgets.length > MAX_OTHER_BUDGETS || new Set(otherBudgets.map(what)).size < otherBudgets.length) {
+    return invalid(
+      'budgets',
+      `There are at most ${MAX_OTHER_BUDGETS} of these budgets, and no two of the same.`,
+    );
   }
-  if (!windowBudgets.every(({ hours }) => isWindowHours(hours))) {
-    return invalid('budgets', `A rolling window has 1 to ${MAX_WINDOW_HOURS} hours.`);
+  for (const budget of otherBudgets) {
+    const refusal = checkOtherBudget(budget);
+    if (refusal) return refusal;
   }
-  const isAmount = (amount: bigint) => amount >= 1n && amount <= MAX_BUDGET_NANO_USD;
-  return windowBudgets.every(({ amountNanoUsd }) => isAmount(amountNanoUsd))
+  return undefined;
+}
+
+function checkOtherBudget(budget: OtherBudget): AdminRefusal | undefined {
+  const { period, hours, model, perEndUser = false, amountNanoUsd } = budget;
+  if (period === 'window' ? !isWindowHours(hours ?? 0) : hours !== undefined) {
+    return invalid(
+      'budgets',
+      `A rolling window has 1 to ${MAX_WINDOW_HOURS} hours; other periods have none.`,
+    );
+  }
+  if (model !== undefined && !MODEL_PATTERN.test(model)) {
+    return invalid('budgets', 'A model is the ID of a model, or the start of IDs followed by an asterisk.');
+  }
+  if (model !== undefined && perEndUser) {
+    return invalid('budgets', 'A budget is of some models or of each end user, not both.');
+  }
+  if (model === undefined && !perEndUser && period !== 'window') {
+    return invalid('budgets', `The budget of a ${period} for all models has a field of its own.`);
+  }
+  return amountNanoUsd >= 1n && amountNanoUsd <= MAX_BUDGET_NANO_USD
     ? undefined
-    : invalid('budgets', 'The budget of a rolling window must be above 0 and at most 1000000000 US dollars.');
+    : invalid('budgets', 'Each budget must be above 0 and at most 1000000000 US dollars.');
+}
+
+/** Refuses budgets of end users, which only keys have. */
+export function checkHasNoEndUsers({ otherBudgets = [] }: ProjectBudgets): AdminRefusal | undefined {
+  return otherBudgets.some(({ perEndUser }) => perEndUser)
+    ? invalid('budgets', 'Only keys have a budget for each end user.')
+    : undefined;
 }
 
 /** Refuses limits of a key, or budgets of a project, that are above the organization's. */

@@ -1,4 +1,4 @@
-import { windowBudgetFields } from '../window-budget-fields';
+import { otherBudgetFields } from '../other-budget-fields';
 import type { JsonObject } from '@gateway/auth-shared';
 import type { Organization, OrganizationLimits } from '../model';
 
@@ -29,7 +29,7 @@ function limitFields(limits: OrganizationLimits) {
     weekly_budget_nano_usd: limits.weeklyBudgetNanoUsd?.toString() ?? null,
     monthly_budget_nano_usd: limits.monthlyBudgetNanoUsd?.toString() ?? null,
     total_budget_nano_usd: limits.totalBudgetNanoUsd?.toString() ?? null,
-    window_budgets: windowBudgetFields(limits),
+    other_budgets: otherBudgetFields(limits),
     concurrency: limits.concurrency ?? null,
     max_output_tokens: limits.maxOutputTokens ?? null,
     multiple_completions: limits.multipleCompletions,

@@ -2,7 +2,7 @@ import type { CancelSignal } from '@gateway/base';
 import type { AdminRefusal, Actor } from '@gateway/auth-shared';
 import { withChanges, type Changes } from '../changes';
 import { changeOrganization, type OrganizationPorts } from './change-organization';
-import { checkLimits, checkWithinCeilings, lowerToCeilings } from './limits';
+import { checkHasNoEndUsers, checkLimits, checkWithinCeilings, lowerToCeilings } from './limits';
 import type { Organization, OrganizationLimits } from '../model';
 
 export interface SetOrganizationLimits {
@@ -25,7 +25,11 @@ export async function setOrganizationLimits(
       action: 'organization.set_limits',
       apply: (current) => {
         const limits = withChanges(current.limits, changes);
-        return checkLimits(limits) ?? checkWithinCeilings(limits, current.ceilings) ?? { ...current, limits };
+        return (
+          checkLimits(limits) ??
+          checkHasNoEndUsers(limits) ??
+          checkWithinCeilings(limits, current.ceilings) ?? { ...current, limits }
+        );
       },
     },
     signal,

@@ -15,7 +15,7 @@ import {
   type Decision,
 } from '@gateway/auth-shared';
 import { withChanges, type Changes } from '../changes';
-import { checkLimits, checkWithinOrganization } from '../organizations/limits';
+import { checkHasNoEndUsers, checkLimits, checkWithinOrganization } from '../organizations/limits';
 import { projectFields } from './project-fields';
 import type { Organization, Project, ProjectBudgets } from '../model';
 import type { AuthPorts } from '../ports';
@@ -53,6 +53,7 @@ export async function updateProject(
       const refused =
         checkVersion(current.version, request.expectedVersion) ??
         checkLimits(budgets) ??
+        checkHasNoEndUsers(budgets) ??
         checkWithinOrganization(budgets, organization);
       if (refused) return refused;
       const value: Project = {

@@ -9,7 +9,7 @@ import {
   type Actor,
   type AdminRefusal,
 } from '@gateway/auth-shared';
-import { checkLimits, checkWithinOrganization } from '../organizations/limits';
+import { checkHasNoEndUsers, checkLimits, checkWithinOrganization } from '../organizations/limits';
 import { projectFields } from './project-fields';
 import type { Project, ProjectBudgets } from '../model';
 import type { AuthPorts } from '../ports';
@@ -31,7 +31,7 @@ export async function createProject(
   if (!isIdLike(organizationId)) return notFound('organization');
   const name = readText('name', requestedName, MAX_NAME_CHARACTERS);
   if (isRefusal(name)) return name;
-  const refusal = checkLimits(budgets);
+  const refusal = checkLimits(budgets) ?? checkHasNoEndUsers(budgets);
   if (refusal) return refusal;
   const id = ports.newId('proj');
   const createdAt = ports.clock.now();

@@ -1,4 +1,4 @@
-import { windowBudgetFields } from '../window-budget-fields';
+import { otherBudgetFields } from '../other-budget-fields';
 import type { JsonObject } from '@gateway/auth-shared';
 import type { Project } from '../model';
 
@@ -10,6 +10,6 @@ export function projectFields({ name, budgets }: Project): JsonObject {
     weekly_budget_nano_usd: budgets.weeklyBudgetNanoUsd?.toString() ?? null,
     monthly_budget_nano_usd: budgets.monthlyBudgetNanoUsd?.toString() ?? null,
     total_budget_nano_usd: budgets.totalBudgetNanoUsd?.toString() ?? null,
-    window_budgets: windowBudgetFields(budgets),
+    other_budgets: otherBudgetFields(budgets),
   };
 }

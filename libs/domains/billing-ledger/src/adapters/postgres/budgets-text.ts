@@ -1,5 +1,6 @@
 import type { Budget } from '@gateway/base';
 import { textArray } from '@gateway/database';
+import { counterOf } from '../../core/credit/counter';
 import type { HoldRequest } from '../../core/credit/hold';
 
 /** A budget to write; the budget of a known run has no amount. */
@@ -18,11 +19,22 @@ export function budgetsText(holds: readonly HoldRequest[]): string {
   return textArray([...rows], (row) => row);
 }
 
-function rowText(
-  organizationId: string,
-  { scope, ownerId, period, amountNanoUsd, hours }: NamedBudget,
-): string {
-  return `(${quoted(organizationId)},${scope},${quoted(ownerId)},${period},${amountNanoUsd ?? ''},${hours ?? ''})`;
+/** The counters of a hold as the text of a `text[]`; undefined without any. */
+export function countersText({ budgets }: HoldRequest): string | undefined {
+  let counters: Set<string> | undefined;
+  for (const budget of budgets) {
+    const counter = counterOf(budget);
+    if (counter !== undefined) (counters ??= new Set()).add(counter);
+  }
+  return counters && textArray([...counters], (counter) => counter);
+}
+
+function rowText(organizationId: string, budget: NamedBudget): string {
+  const { scope, ownerId, period, amountNanoUsd, hours, model } = budget;
+  const counter = counterOf(budget);
+  const of = model === undefined ? '' : quoted(model);
+  const row = `${quoted(organizationId)},${scope},${quoted(ownerId)},${period},${amountNanoUsd ?? ''},${hours ?? ''}`;
+  return `(${row},${of},${counter === undefined ? '' : quoted(counter)})`;
 }
 
 function quoted(text: string): string {

@@ -3,7 +3,7 @@ import { plainArray, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
 import type { HoldOutcome, HoldRequest } from '../../core/credit/hold';
 import { batchCall } from './batch-call';
-import { budgetsText } from './budgets-text';
+import { budgetsText, countersText } from './budgets-text';
 import { isUniqueViolation } from './retry';
 
 const CALL = batchCall<HoldRequest>(
@@ -24,6 +24,7 @@ const CALL = batchCall<HoldRequest>(
     ['p_created_unix_ms', (holds) => plainArray(holds, (hold) => hold.createdUnixMs)],
     ['p_lifetimes_ms', (holds) => plainArray(holds, (hold) => hold.lifetimeMs)],
     ['p_idempotency_scopes', (holds) => textArray(holds, (hold) => hold.idempotencyScope)],
+    ['p_counters', (holds) => textArray(holds, countersText)],
   ],
   ['p_budgets', 'p_ids_are_new'],
 );
@@ -43,6 +44,7 @@ export interface HoldRow {
   readonly held_nano_usd: bigint | null;
   readonly budget_hours: number | null;
   readonly frees_unix_ms: bigint | null;
+  readonly budget_model: string | null;
 }
 
 /**
@@ -95,6 +97,7 @@ function refusalOf(row: HoldRow): HoldOutcome {
         heldNanoUsd: nanoUsd(row.held_nano_usd ?? 0n),
         ...(row.budget_hours !== null && { hours: row.budget_hours }),
         ...(row.frees_unix_ms !== null && { freesUnixMs: Number(row.frees_unix_ms) as UnixMs }),
+        ...(row.budget_model !== null && { model: row.budget_model }),
       };
     default:
       throw new Error(`a hold has the outcome "${row.outcome}"`);

@@ -58,6 +58,8 @@ export type HoldOutcome =
       /** The length of a rolling window, and when enough has left it, unless more is spent. */
       readonly hours?: number;
       readonly freesUnixMs?: UnixMs;
+      /** The models that count. */
+      readonly model?: string;
     }
   /** The run has no hold yet, and this one names no budget. */
   | { readonly kind: 'unknown_run' }

@@ -37,6 +37,7 @@ export function exceededBudget(refusal: BudgetExceeded): ExceededBudget {
     period: budgetPeriodOf(refusal.period) ?? 'total',
     ...(refusal.hours !== undefined && { hours: refusal.hours }),
     ...(refusal.freesUnixMs !== undefined && { freesAt: Number(refusal.freesUnixMs) as UnixMs }),
+    ...(refusal.model !== undefined && { model: refusal.model }),
     limit: nanoUsd(refusal.limitNanoUsd),
     used: nanoUsd(refusal.usedNanoUsd),
     held: nanoUsd(refusal.heldNanoUsd),

@@ -13,6 +13,7 @@ import {
 import type { RecentRefusals } from '../ports';
 import type { Admissible, LimitedClient } from './admissible';
 import { ownRunId } from './own-run-id';
+import { budgetsFor } from './budgets-for';
 import { exceededBudget, exceededLimit, missingCredits } from './refusal-messages';
 import { firstSlice, placeElasticHold, type PlacedHold } from './elastic-hold';
 import type { HoldWaits } from './hold-waits';
@@ -123,8 +124,8 @@ function holdAttempts(
     projectId: grant.projectId,
     budgets:
       runId === undefined || run?.budget === undefined
-        ? grant.budgets
-        : [...grant.budgets, runBudget(runId, run.budget)],
+        ? budgetsFor(grant, chat)
+        : [...budgetsFor(grant, chat), runBudget(runId, run.budget)],
   };
   if (grant.elasticHolds && chat.isOutputVisible) {
     const elastic = { hold, chat, sliceTokens: elasticHoldTokens };

@@ -88,6 +88,8 @@ export interface ExceededBudget {
   /** The length of a rolling window, and when enough has left it, unless more is spent. */
   readonly hours?: number;
   readonly freesAt?: UnixMs;
+  /** The id of a model, or a pattern of ids; absent: all models count. */
+  readonly model?: string;
   readonly limit: NanoUsd;
   /** Used or reserved in the period. */
   readonly used: NanoUsd;
@@ -106,10 +108,15 @@ export function budgetExceeded(exceeded: ExceededBudget, chat: ValidatedChatRequ
 
 const OWNERS: Readonly<Record<BudgetScope, string>> = {
   run: 'run',
+  end_user: 'end user',
   key: 'API key',
   project: 'project',
   organization: 'organization',
 };
+
+function ownerOf({ scope, model }: ExceededBudget): string {
+  return model === undefined ? OWNERS[scope] : `${OWNERS[scope]} for ${model}`;
+}
 
 type LongPeriod = Exclude<BudgetPeriod, 'day'>;
 
@@ -121,11 +128,12 @@ const PERIOD_ADJECTIVES = {
 } as const satisfies Record<LongPeriod, string>;
 
 function longBudgetExceeded(
-  { scope, hours, freesAt, limit, used, held, estimatedCost }: ExceededBudget,
+  exceeded: ExceededBudget,
   period: LongPeriod,
   chat: ValidatedChatRequest,
   at: UnixMs,
 ): Refusal {
+  const { scope, hours, freesAt, model, limit, used, held, estimatedCost } = exceeded;
   const left = nanoUsd(limit > used ? limit - used : 0n);
   const isTemporary = limit - used + held >= estimatedCost;
   const affordable = affordableOutputTokens(left, chat);
@@ -152,11 +160,12 @@ function longBudgetExceeded(
       ? 'budget'
       : `${period === 'window' ? `${hours}-hour` : PERIOD_ADJECTIVES[period]} budget`;
   return refuse('insufficient_credits', {
-    message: `The ${kind} of $${formatUsd(limit)} of this ${OWNERS[scope]} does not cover this request: $${formatUsd(used)} is used or reserved and the request can cost up to $${formatUsd(estimatedCost)}. ${advice}`,
+    message: `The ${kind} of $${formatUsd(limit)} of this ${ownerOf(exceeded)} does not cover this request: $${formatUsd(used)} is used or reserved and the request can cost up to $${formatUsd(estimatedCost)}. ${advice}`,
     metadata: {
       scope,
       limit_type: scope === 'run' ? 'run_budget' : `${PERIOD_ADJECTIVES[period]}_budget`,
       period,
+      ...(model !== undefined && { model }),
       ...(hours !== undefined && { hours }),
       ...(end !== undefined && { resets_at: time }),
       limit: usdNumber(limit),
@@ -187,12 +196,10 @@ function endOfPeriod(period: Exclude<LongPeriod, 'window'>, at: UnixMs): UnixMs 
   }
 }
 
-function dailyBudgetExceeded(
-  { scope, limit, used, held, estimatedCost }: ExceededBudget,
-  at: UnixMs,
-): Refusal {
+function dailyBudgetExceeded(exceeded: ExceededBudget, at: UnixMs): Refusal {
+  const { scope, model, limit, used, held, estimatedCost } = exceeded;
   const isTemporary = limit - used + held >= estimatedCost;
-  const owner = OWNERS[scope];
+  const owner = ownerOf(exceeded);
   const untilMidnightMs = msUntilUtcMidnight(at);
   const estimate = formatUsd(estimatedCost);
   const message =
@@ -205,6 +212,7 @@ function dailyBudgetExceeded(
       limit_type: 'daily_budget',
       scope,
       period: 'day',
+      ...(model !== undefined && { model }),
       resets_at: new Date(at + untilMidnightMs).toISOString(),
       limit: usdNumber(limit),
       held: usdNumber(held),

@@ -47,18 +47,22 @@ const BALANCES = `
   left join accounts account on account.organization_id = wanted.organization_id
   order by wanted.position`;
 
-/** $1 organization, $2 scopes, $3 owners. */
+/** $1 organization, $2 scopes, $3 owners, $4 their counters of models; null: the accounts of the owners. */
 const BUDGET_SPEND = `
   select
     (sum(used - held) filter (where period = 'day'))::bigint as today,
     (sum(used - held) filter (where period = 'week'))::bigint as this_week,
     (sum(used - held) filter (where period = 'month'))::bigint as this_month,
     (sum(used - held) filter (where period = 'total'))::bigint as total,
-    (sum(held) filter (where period = 'total'))::bigint as held
-  from unnest($2::text[], $3::text[]) with ordinality as wanted (scope, owner_id, position)
+    -- All that is held counts in all time, or in every counter.
+    max(held) as held
+  from unnest($2::text[], $3::text[], $4::text[]) with ordinality as wanted (scope, owner_id, counter, position)
   cross join (select (to_timestamp(now_unix_ms() / 1000.0) at time zone 'UTC')::date) as today (day)
   cross join budget_periods(today.day) as days
-  cross join lateral budget_use($1, wanted.scope, wanted.owner_id, days.period, null, today.day, null)
+  cross join lateral budget_use(
+    $1, wanted.scope, wanted.owner_id, days.period, null,
+    case when days.period = 'total' then '*' || wanted.counter else wanted.counter end, today.day, null
+  )
   group by wanted.position
   order by wanted.position`;
 
@@ -68,7 +72,7 @@ const WINDOW_SPEND = `
   from unnest($4::integer[]) with ordinality as wanted (hours, position)
   cross join (select to_timestamp(now_unix_ms() / 1000.0) at time zone 'UTC') as clock (now)
   cross join lateral budget_use(
-    $1, $2, $3, 'window', wanted.hours, clock.now::date, date_trunc('hour', clock.now)
+    $1, $2, $3, 'window', wanted.hours, $3, clock.now::date, date_trunc('hour', clock.now)
   ) as use
   order by wanted.position`;
 
@@ -155,6 +159,7 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
           organizationId,
           owners.map(({ scope }) => scope),
           owners.map(({ ownerId }) => ownerId),
+          owners.map(({ ownerId, model }) => model && `${ownerId}/model/${model}`),
         ]);
         return rows.map((row) => ({
           todayNanoUsd: row.today,

@@ -109,9 +109,9 @@ create table open_holds (
   run_id             text collate "C",
   -- The project of the key when the request was admitted.
   project_id         text collate "C",
-  -- The UTC hour of admission, and the owners with budgets of rolling windows, which it counts against; null without.
-  window_hour        timestamp,
-  window_owners      text[],
+  -- The UTC hour of admission, and the counters of budget_hours that it counts in; null without.
+  counted_hour       timestamp,
+  counters           text[],
   constraint open_holds_amounts_are_not_negative check (amount_nano_usd >= 0)
   -- Rows are short-lived: frequent vacuuming without a cost delay keeps the table as small as the open holds.
 ) with (
@@ -140,8 +140,8 @@ create table closed_holds (
   run_id             text collate "C",
   -- The project of the key when the request was admitted.
   project_id         text collate "C",
-  window_hour        timestamp,
-  window_owners      text[],
+  counted_hour       timestamp,
+  counters           text[],
   closed_unix_ms     bigint not null,
   cost_nano_usd      bigint,
   charged_nano_usd   bigint,
@@ -200,35 +200,40 @@ create table budget_accounts (
   constraint budget_accounts_are_never_negative check (least(spent_nano_usd, held_nano_usd) >= 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
--- What an owner of a budget of a rolling window has spent, by UTC hour of admission, and what it holds. Only holds that
--- were placed while such a budget applied have rows.
+-- What counts against budgets that the accounts of their owners do not show: those of rolling windows, of some models,
+-- and of single end users. By UTC hour of admission. Only holds that were placed while such a budget applied have rows.
 create table budget_hours (
   organization_id text collate "C" not null,
-  -- A key or a project; empty for the organization as a whole.
-  owner_id        text collate "C" not null,
-  -- 'infinity' for what is held, which counts in every window.
+  -- A key or a project, empty for the organization; with the models or the end user that it counts. One that starts
+  -- with an asterisk counts all time.
+  counter         text collate "C" not null,
+  -- 'infinity' for what is held, which counts in every period; '-infinity' for all time.
   hour            timestamp not null,
   spent_nano_usd  bigint not null default 0,
   held_nano_usd   bigint not null default 0,
-  primary key (organization_id, owner_id, hour),
+  primary key (organization_id, counter, hour),
   constraint budget_hours_are_never_negative check (least(spent_nano_usd, held_nano_usd) >= 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
--- For the deletion of hours that no window reaches.
+-- For the deletion of hours that no period reaches.
 create index budget_hours_by_hour on budget_hours (hour);
 
 -- The most that an owner may spend in a period.
 create type budget as (
   organization_id text collate "C",
-  -- run, key, project or organization.
+  -- run, end_user, key, project or organization.
   scope           text collate "C",
-  -- Empty for the organization.
+  -- Empty for the organization; the key of an end user.
   owner_id        text collate "C",
   -- As in budget_periods.
   period          text collate "C",
   amount_nano_usd bigint,
   -- The length of a rolling window.
-  hours           integer
+  hours           integer,
+  -- The id of a model, or a pattern of ids; null: all models.
+  model           text collate "C",
+  -- Its counter in budget_hours; null: the accounts of its owner.
+  counter         text collate "C"
 );
 
 -- Why the hold or extension at a position of its batch is refused, and the amounts that the refusal is based on.
@@ -243,7 +248,8 @@ create type hold_decision as (
   held_nano_usd      bigint,
   -- The length of a rolling window, and when enough has left it if nothing else is spent; null if that is never.
   budget_hours       integer,
-  frees_unix_ms      bigint
+  frees_unix_ms      bigint,
+  budget_model       text
 );
 
 -- Runs: requests of an organization that share a budget of their own. A run is

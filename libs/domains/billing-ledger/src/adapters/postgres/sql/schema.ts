@@ -26,7 +26,7 @@ import reconcileAccounts from './functions/reconcile_accounts.sql';
 import releaseIdempotencyClaims from './functions/release_idempotency_claims.sql';
 import renewIdempotencyClaims from './functions/renew_idempotency_claims.sql';
 import settleOpenHolds from './functions/settle_open_holds.sql';
-import settleWindows from './functions/settle_windows.sql';
+import settleCounters from './functions/settle_counters.sql';
 import smallestIdAt from './functions/smallest_id_at.sql';
 import voidHolds from './functions/void_holds.sql';
 import voidOverdueHolds from './functions/void_overdue_holds.sql';
@@ -65,7 +65,7 @@ export const billingLedgerSchema: DatabaseSchema = {
     release_idempotency_claims: releaseIdempotencyClaims,
     renew_idempotency_claims: renewIdempotencyClaims,
     settle_open_holds: settleOpenHolds,
-    settle_windows: settleWindows,
+    settle_counters: settleCounters,
     smallest_id_at: smallestIdAt,
     void_holds: voidHolds,
     void_overdue_holds: voidOverdueHolds,

@@ -12,7 +12,7 @@ CREATE TABLE "organizations" (
   "monthly_budget_nano_usd" BIGINT,
   "total_budget_nano_usd" BIGINT,
   -- Budgets of rolling windows: hours and amount_nano_usd of each.
-  "window_budgets" JSONB NOT NULL DEFAULT '[]',
+  "other_budgets" JSONB NOT NULL DEFAULT '[]',
   "concurrency" INTEGER,
   "max_output_tokens" INTEGER,
   "multiple_completions" BOOLEAN NOT NULL,
@@ -76,7 +76,7 @@ CREATE TABLE "projects" (
   "monthly_budget_nano_usd" BIGINT,
   "total_budget_nano_usd" BIGINT,
   -- Budgets of rolling windows: hours and amount_nano_usd of each.
-  "window_budgets" JSONB NOT NULL DEFAULT '[]',
+  "other_budgets" JSONB NOT NULL DEFAULT '[]',
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   "archived_at" TIMESTAMPTZ(3),
   "version" INTEGER NOT NULL DEFAULT 1
@@ -104,7 +104,7 @@ CREATE TABLE "api_keys" (
   "monthly_budget_nano_usd" BIGINT,
   "total_budget_nano_usd" BIGINT,
   -- Budgets of rolling windows: hours and amount_nano_usd of each.
-  "window_budgets" JSONB NOT NULL DEFAULT '[]',
+  "other_budgets" JSONB NOT NULL DEFAULT '[]',
   "concurrency" INTEGER,
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   "revoked_at" TIMESTAMPTZ(3),

@@ -41,7 +41,8 @@ begin
     elsif extra > 0 then
       select * into decision
       from hold_refusal(
-        hold.organization_id, hold.key_id, hold.project_id, hold.run_id, null, p_budgets, extra, hold.day, this_hour
+        hold.organization_id, hold.key_id, hold.project_id, hold.run_id, null, p_budgets, hold.counters, extra,
+        hold.day, this_hour
       );
     end if;
     if decision.outcome is not null then
@@ -62,7 +63,7 @@ begin
       and total.day = account_of.day;
     update budget_hours total
     set held_nano_usd = total.held_nano_usd + extra
-    where total.organization_id = hold.organization_id and total.owner_id = any (hold.window_owners)
+    where total.organization_id = hold.organization_id and total.counter = any (hold.counters)
       and total.hour = 'infinity';
     update runs run
     set held_nano_usd = run.held_nano_usd + extra

@@ -4,8 +4,8 @@
 -- held again while it is open, and 'closed' once it was settled, voided, abandoned or
 -- deleted with its partition. To another organization it is 'foreign'. Its lifetime
 -- starts with this call. It counts against the budgets of its owners in the periods of
--- the current UTC day, and in windows up to its hour; of two amounts for a budget in a batch, the lower applies. The
--- first hold of a run fixes the run's budget; before that, a hold that names none is
+-- the current UTC day, and in windows up to its hour; of two amounts for a budget in a batch, the lower applies. A
+-- budget with a counter applies to the holds that name the counter. The first hold of a run fixes the run's budget; before that, a hold that names none is
 -- 'unknown_run'. A refusal returns the part of the balance, or of the exceeded budget,
 -- that open holds reserve.
 --
@@ -23,6 +23,7 @@ create or replace function hold_credit(
   p_created_unix_ms bigint[],
   p_lifetimes_ms bigint[],
   p_idempotency_scopes text[],
+  p_counters text[],
   p_budgets budget[],
   p_ids_are_new boolean
 ) returns setof hold_decision
@@ -37,29 +38,28 @@ declare
   now_ms bigint;
   today date;
   this_hour timestamp;
-  windows budget[];
   decision hold_decision;
 begin
   perform lock_accounts(p_organization_ids);
   now_ms := now_unix_ms();
   today := (to_timestamp(now_ms / 1000.0) at time zone 'UTC')::date;
   this_hour := date_trunc('hour', to_timestamp(now_ms / 1000.0) at time zone 'UTC');
-  windows := array(select budget from unnest(p_budgets) as budget where period = 'window');
 
   -- Nearly every batch is covered and placed as a whole.
   if p_ids_are_new then
     if cardinality(p_budgets) > 0 then
       with of_key as materialized (
-        select organization_id, key_id, project_id, run_id, sum(amount) as amount
-        from unnest(p_organization_ids, p_key_ids, p_project_ids, p_run_ids, p_amounts)
-          as hold (organization_id, key_id, project_id, run_id, amount)
-        group by 1, 2, 3, 4
+        select organization_id, key_id, project_id, run_id, counters, sum(amount) as amount
+        from unnest(p_organization_ids, p_key_ids, p_project_ids, p_run_ids, p_counters, p_amounts)
+          as hold (organization_id, key_id, project_id, run_id, counters, amount)
+        group by 1, 2, 3, 4, 5
       )
       select coalesce(array_agg(budget.organization_id), '{}')
       into over_budget
       from unnest(p_budgets) as budget
       cross join lateral budget_use(
-        budget.organization_id, budget.scope, budget.owner_id, budget.period, budget.hours, today, this_hour
+        budget.organization_id, budget.scope, budget.owner_id, budget.period, budget.hours, budget.counter, today,
+        this_hour
       ) as use
       where (
         coalesce(use.fixed, budget.amount_nano_usd) - use.used < (
@@ -67,12 +67,13 @@ begin
           from of_key
           where of_key.organization_id = budget.organization_id
             and budget.owner_id in ('', of_key.key_id, of_key.project_id, of_key.run_id)
+            and (budget.counter is null or budget.counter = any (of_key.counters::text[]))
         )
       ) is not false;
     end if;
     placed := place_covered_holds(
       1, size, over_budget, p_hold_ids, p_organization_ids, p_key_ids, p_project_ids, p_run_ids, p_run_budgets,
-      p_amounts, p_prices, p_created_unix_ms, p_lifetimes_ms, p_idempotency_scopes, windows, now_ms
+      p_amounts, p_prices, p_created_unix_ms, p_lifetimes_ms, p_idempotency_scopes, p_counters, now_ms
     );
     if cardinality(placed) = size then
       return;
@@ -108,12 +109,12 @@ begin
       select * into decision
       from hold_refusal(
         p_organization_ids[i], p_key_ids[i], p_project_ids[i], p_run_ids[i], p_run_budgets[i], p_budgets,
-        p_amounts[i], today, this_hour
+        p_counters[i]::text[], p_amounts[i], today, this_hour
       );
       if not found then
         perform place_covered_holds(
           i, i, '{}', p_hold_ids, p_organization_ids, p_key_ids, p_project_ids, p_run_ids, p_run_budgets,
-          p_amounts, p_prices, p_created_unix_ms, p_lifetimes_ms, p_idempotency_scopes, windows, now_ms
+          p_amounts, p_prices, p_created_unix_ms, p_lifetimes_ms, p_idempotency_scopes, p_counters, now_ms
         );
         continue;
       end if;

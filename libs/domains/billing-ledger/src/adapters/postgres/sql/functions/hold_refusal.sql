@@ -7,6 +7,7 @@ create or replace function hold_refusal(
   p_run_id text,
   p_run_budget bigint,
   p_budgets budget[],
+  p_counters text[],
   p_amount bigint,
   p_day date,
   p_hour timestamp
@@ -14,14 +15,15 @@ create or replace function hold_refusal(
 language sql stable
 as $$
   select null::integer, 'insufficient_credits', available_nano_usd, null, null, null::bigint, null::bigint, held_nano_usd,
-    null::integer, null::bigint
+    null::integer, null::bigint, null
   from accounts
   where organization_id = p_organization_id collate "C" and available_nano_usd < p_amount
   union all
   select null, 'budget_exceeded', null, scope, period, budget_nano_usd, used_nano_usd, held_nano_usd, hours,
-    frees_unix_ms
+    frees_unix_ms, model
   from first_exceeded_budget(
-    p_organization_id, p_key_id, p_project_id, p_run_id, p_run_budget, p_budgets, p_amount, p_day, p_hour
+    p_organization_id, p_key_id, p_project_id, p_run_id, p_run_budget, p_budgets, p_counters, p_amount, p_day,
+    p_hour
   )
   limit 1
 $$;

@@ -17,7 +17,7 @@ create or replace function place_covered_holds(
   p_created_unix_ms bigint[],
   p_lifetimes_ms bigint[],
   p_idempotency_scopes text[],
-  p_windows budget[],
+  p_counters text[],
   p_now_unix_ms bigint
 ) returns integer[]
 language plpgsql
@@ -41,11 +41,7 @@ begin
       p_created_unix_ms[i] as created_unix_ms,
       p_lifetimes_ms[i] as lifetime_ms,
       p_idempotency_scopes[i] as idempotency_scope,
-      case when cardinality(p_windows) > 0 then (
-        select array_agg(distinct owner_id)
-        from unnest(p_windows)
-        where organization_id = p_organization_ids[i] and owner_id in ('', p_key_ids[i], p_project_ids[i])
-      ) end as window_owners
+      p_counters[i]::text[] as counters
     from generate_series(p_first, p_last) as i
     where p_organization_ids[i] <> all (p_left_out_organization_ids)
   ),
@@ -71,12 +67,12 @@ begin
     insert into open_holds (
       hold_id, organization_id, key_id, amount_nano_usd, prices,
       day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, project_id,
-      window_hour, window_owners
+      counted_hour, counters
     )
     select
       hold_id, organization_id, key_id, amount, prices,
       today, created_unix_ms, p_now_unix_ms + lifetime_ms, idempotency_scope, run_id, project_id,
-      case when window_owners is not null then this_hour end, window_owners
+      case when counters is not null then this_hour end, counters
     from placed
   ),
   new_postings as (
@@ -113,15 +109,14 @@ begin
   )
   select array_agg(position) into placed_positions from placed;
 
-  -- In a statement of its own, so that holds without a window do not pay for it.
-  if cardinality(p_windows) > 0 then
-    insert into budget_hours as total (organization_id, owner_id, hour, held_nano_usd)
-    select hold.organization_id, owner_id, 'infinity', sum(hold.amount_nano_usd)::bigint
+  -- In a statement of its own, so that holds without counters do not pay for it.
+  if cardinality(array_remove(p_counters, null)) > 0 then
+    insert into budget_hours as total (organization_id, counter, hour, held_nano_usd)
+    select p_organization_ids[i], counter, 'infinity', sum(p_amounts[i])::bigint
     from unnest(placed_positions) as i
-    join open_holds hold on hold.hold_id = p_hold_ids[i] collate "C"
-    cross join unnest(hold.window_owners) as owner_id
-    group by hold.organization_id, owner_id
-    on conflict (organization_id, owner_id, hour)
+    cross join unnest(p_counters[i]::text[]) as counter
+    group by p_organization_ids[i], counter
+    on conflict (organization_id, counter, hour)
       do update set held_nano_usd = total.held_nano_usd + excluded.held_nano_usd;
   end if;
 

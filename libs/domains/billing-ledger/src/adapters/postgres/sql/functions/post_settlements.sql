@@ -23,7 +23,7 @@ set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_has
 as $$
 declare
   closed_count integer;
-  has_windows boolean;
+  has_counters boolean;
 begin
   perform lock_accounts(p_organization_ids);
 
@@ -78,15 +78,15 @@ begin
   closed as (
     insert into closed_holds (
       hold_id, organization_id, key_id, project_id, state, amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, window_hour, window_owners,
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, counted_hour, counters,
       closed_unix_ms, cost_nano_usd, charged_nano_usd
     )
     select
       hold_id, organization_id, key_id, project_id, 'settled', amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, window_hour, window_owners,
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, counted_hour, counters,
       p_now_unix_ms, cost, charged
     from opened
-    returning hold_id, window_owners
+    returning hold_id, counters
   ),
   -- Voided holds have nothing left to release.
   late as (
@@ -94,7 +94,7 @@ begin
     set state = 'settled', closed_unix_ms = p_now_unix_ms, cost_nano_usd = booked.cost, charged_nano_usd = booked.charged
     from booked
     where hold.hold_id = booked.generation_id collate "C" and booked.released = 0 and hold.state = 'voided'
-    returning hold.hold_id, hold.organization_id, hold.run_id, hold.window_owners, booked.charged
+    returning hold.hold_id, hold.organization_id, hold.run_id, hold.counters, booked.charged
   ),
   new_postings as (
     insert into postings (
@@ -157,9 +157,9 @@ begin
     ) batch
     where account.organization_id = batch.organization_id collate "C"
   )
-  select count(*), bool_or(window_owners is not null)
-  into closed_count, has_windows
-  from (select window_owners from closed union all select window_owners from late) settled;
+  select count(*), bool_or(counters is not null)
+  into closed_count, has_counters
+  from (select counters from closed union all select counters from late) settled;
 
   -- Closing a hold twice would post it twice; the caller repeats the batch and finds the earlier settlement.
   if closed_count <> cardinality(p_generation_ids) then
@@ -167,8 +167,8 @@ begin
       '%s of %s holds could be closed', closed_count, cardinality(p_generation_ids)
     );
   end if;
-  if has_windows then
-    perform settle_windows(p_generation_ids, p_releases, p_charges);
+  if has_counters then
+    perform settle_counters(p_generation_ids, p_releases, p_charges);
   end if;
 end
 $$;

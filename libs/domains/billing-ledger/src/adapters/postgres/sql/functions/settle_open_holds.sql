@@ -16,7 +16,7 @@ as $$
 #variable_conflict use_column
 declare
   settled_count integer;
-  has_windows boolean;
+  has_counters boolean;
 begin
   perform lock_accounts(p_organization_ids);
 
@@ -41,12 +41,12 @@ begin
   closed as (
     insert into closed_holds (
       hold_id, organization_id, key_id, project_id, state, amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, run_id, window_hour, window_owners,
+      day, created_unix_ms, deadline_unix_ms, run_id, counted_hour, counters,
       closed_unix_ms, cost_nano_usd, charged_nano_usd
     )
     select
       hold_id, organization_id, key_id, project_id, 'settled', amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, run_id, window_hour, window_owners, p_now_unix_ms, cost, cost
+      day, created_unix_ms, deadline_unix_ms, run_id, counted_hour, counters, p_now_unix_ms, cost, cost
     from opened
   ),
   new_postings as (
@@ -105,7 +105,7 @@ begin
     ) batch
     where account.organization_id = batch.organization_id
   )
-  select count(*), bool_or(window_owners is not null) from opened into settled_count, has_windows;
+  select count(*), bool_or(counters is not null) from opened into settled_count, has_counters;
 
   if settled_count <> cardinality(p_generation_ids) then
     raise exception using
@@ -115,8 +115,8 @@ begin
         cardinality(p_generation_ids) - settled_count, cardinality(p_generation_ids)
       );
   end if;
-  if has_windows then
-    perform settle_windows(p_generation_ids, null, p_costs);
+  if has_counters then
+    perform settle_counters(p_generation_ids, null, p_costs);
   end if;
 end
 $$;

@@ -62,13 +62,13 @@ begin
   closed as (
     insert into closed_holds (
       hold_id, organization_id, key_id, project_id, state, amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, window_hour, window_owners, closed_unix_ms
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, counted_hour, counters, closed_unix_ms
     )
     select
       hold_id, organization_id, key_id, project_id, 'voided', amount_nano_usd, prices,
-      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, window_hour, window_owners, now_ms
+      day, created_unix_ms, deadline_unix_ms, idempotency_scope, run_id, counted_hour, counters, now_ms
     from opened
-    returning hold_id, organization_id, key_id, project_id, day, run_id, window_owners, amount_nano_usd as amount
+    returning hold_id, organization_id, key_id, project_id, day, run_id, counted_hour, counters, amount_nano_usd as amount
   ),
   new_postings as (
     insert into postings (reference, kind, organization_id, posted_unix_ms, credit_nano_usd, held_nano_usd)
@@ -88,18 +88,27 @@ begin
       and total.owner_id = batch.owner_id collate "C"
       and total.day = batch.day
   ),
-  less_window_holds as (
+  less_counted_holds as (
     update budget_hours total
     set held_nano_usd = total.held_nano_usd - batch.amount
     from (
-      select organization_id, owner_id, sum(amount)::bigint as amount
+      select organization_id, counter, sum(amount)::bigint as amount
       from closed
-      cross join unnest(window_owners) as owner_id
-      group by organization_id, owner_id
+      cross join unnest(counters) as counter
+      group by organization_id, counter
     ) batch
     where total.organization_id = batch.organization_id
-      and total.owner_id = batch.owner_id collate "C"
+      and total.counter = batch.counter collate "C"
       and total.hour = 'infinity'
+  ),
+  -- So that delete_old_budget_hours finds counters whose holds were all voided.
+  empty_hours as (
+    insert into budget_hours (organization_id, counter, hour)
+    select distinct organization_id, counter, counted_hour
+    from closed
+    cross join unnest(counters) as counter
+    where counter not like '*%'
+    on conflict do nothing
   ),
   less_run_spend as (
     update runs run

@@ -1,0 +1,201 @@
+import { useQuery } from '@tanstack/react-query';
+import { otherSpendQuery, type BudgetSpend } from '../../api/budget-spend';
+import { Button } from '../../ui/button';
+import { FieldGroup, Input, Select } from '../../ui/field';
+import { Fact } from '../../ui/page';
+import { Money } from '../../ui/values';
+import { BudgetUse } from './budget-use';
+import {
+  MAX_OTHER_BUDGETS,
+  NEW_OTHER_BUDGET,
+  otherBudgetName,
+  type Counted,
+  type OtherBudget,
+  type OtherBudgetValue,
+} from './other-budget-values';
+
+interface OtherBudgetsFieldsProps {
+  readonly values: readonly OtherBudgetValue[];
+  readonly onChange: (values: readonly OtherBudgetValue[]) => void;
+  readonly error: string | undefined;
+  /** Whether end users can have budgets, as those of a key. */
+  readonly hasEndUsers?: boolean;
+}
+
+/** A list of budgets: what counts, the period and the amount of each. */
+export function OtherBudgetsFields({ values, onChange, error, hasEndUsers }: OtherBudgetsFieldsProps) {
+  const hint = hasEndUsers
+    ? 'Of the current UTC hour and those before it, of some models, or of each end user, whom requests name in "user".'
+    : 'Of the current UTC hour and those before it, or of some models.';
+  return (
+    <FieldGroup
+      legend="Budgets of rolling windows, models and end users"
+      hint={`${hint} They count what was admitted since they were set.`}
+      error={error}
+    >
+      {values.map((value, index) => (
+        <OtherBudgetFields
+          key={index}
+          name={`budget ${index + 1}`}
+          value={value}
+          hasEndUsers={hasEndUsers ?? false}
+          onChange={(changed) => onChange(values.map((each, at) => (at === index ? changed : each)))}
+          onRemove={() => onChange(values.filter((_, at) => at !== index))}
+        />
+      ))}
+      {values.length < MAX_OTHER_BUDGETS && (
+        <div>
+          <Button small icon="plus" onClick={() => onChange([...values, NEW_OTHER_BUDGET])}>
+            Add budget
+          </Button>
+        </div>
+      )}
+    </FieldGroup>
+  );
+}
+
+interface OtherBudgetFieldsProps {
+  readonly name: string;
+  readonly value: OtherBudgetValue;
+  readonly hasEndUsers: boolean;
+  readonly onChange: (value: OtherBudgetValue) => void;
+  readonly onRemove: () => void;
+}
+
+function OtherBudgetFields({ name, value, hasEndUsers, onChange, onRemove }: OtherBudgetFieldsProps) {
+  const { counted, model, period, hours, amount } = value;
+  const set = (changes: Partial<OtherBudgetValue>) => onChange({ ...value, ...changes });
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <Select
+        className="!w-auto"
+        aria-label={`What counts against ${name}`}
+        value={counted}
+        onChange={({ target }) => {
+          const next = target.value as Counted;
+          set({ counted: next, ...(next === 'all' && { period: 'window' }) });
+        }}
+      >
+        <option value="all">All models</option>
+        <option value="model">Some models</option>
+        {hasEndUsers && <option value="end_user">Each end user</option>}
+      </Select>
+      {counted === 'model' && (
+        <Input
+          className="!w-48"
+          aria-label={`Models of ${name}`}
+          placeholder="acme/model or acme/*"
+          value={model}
+          onChange={({ target }) => set({ model: target.value })}
+        />
+      )}
+      <Select
+        className="!w-auto"
+        aria-label={`Period of ${name}`}
+        value={period}
+        onChange={({ target }) => set({ period: target.value as OtherBudget['period'] })}
+      >
+        {counted !== 'all' && (
+          <>
+            <option value="day">a day</option>
+            <option value="week">a week</option>
+            <option value="month">a month</option>
+            <option value="total">all time</option>
+          </>
+        )}
+        <option value="window">a rolling window</option>
+      </Select>
+      {period === 'window' && (
+        <>
+          <Input
+            className="!w-20"
+            inputMode="numeric"
+            aria-label={`Hours of ${name}`}
+            value={hours}
+            onChange={({ target }) => set({ hours: target.value })}
+          />
+          <span className="text-sm">hours,</span>
+        </>
+      )}
+      <span className="text-sm">USD</span>
+      <Input
+        className="!w-32"
+        inputMode="decimal"
+        aria-label={`Amount of ${name} (USD)`}
+        value={amount}
+        onChange={({ target }) => set({ amount: target.value })}
+      />
+      <Button small aria-label={`Remove ${name}`} onClick={onRemove}>
+        Remove
+      </Button>
+    </div>
+  );
+}
+
+interface OtherBudgetFactsProps {
+  readonly organizationId: string;
+  /** Undefined for the budgets of the organization, null for those of a project, whose use is not read. */
+  readonly keyId?: string | null;
+  /** Such as "This key". */
+  readonly owner: string;
+  readonly budgets: readonly OtherBudget[];
+}
+
+/** Each of these budgets of an owner with what counts against it; end users have one each. */
+export function OtherBudgetFacts({ organizationId, keyId, owner, budgets }: OtherBudgetFactsProps) {
+  const read = keyId === null ? [] : budgets;
+  const hours = read.flatMap((budget) =>
+    budget.model === undefined && !budget.per_end_user ? (budget.hours ?? []) : [],
+  );
+  const models = [
+    ...new Set(read.flatMap((budget) => (budget.period === 'window' ? [] : (budget.model ?? [])))),
+  ];
+  const { data } = useQuery(otherSpendQuery(organizationId, keyId ?? undefined, { hours, models }));
+  return budgets.map((budget) => {
+    const label = otherBudgetName(budget);
+    const spend = data && spendOf(budget, data);
+    return (
+      <Fact key={label} name={label}>
+        {owner}: <Money usd={budget.amount_usd} digits="all" />
+        {spend && (
+          <BudgetUse
+            label={`${label}: ${owner}`}
+            budget={budget.amount_usd}
+            spent={spend.spent}
+            held={spend.held}
+          />
+        )}
+      </Fact>
+    );
+  });
+}
+
+const SPENT = {
+  day: 'today_usd',
+  week: 'this_week_usd',
+  month: 'this_month_usd',
+  total: 'total_usd',
+} as const satisfies Record<string, keyof BudgetSpend>;
+
+interface OtherSpends {
+  readonly windows: readonly {
+    readonly hours: number;
+    readonly spent_usd: string;
+    readonly held_usd: string;
+  }[];
+  readonly models: readonly (BudgetSpend & { readonly model: string })[];
+}
+
+/** Undefined where the use is not read: of single end users, and of models in a rolling window. */
+function spendOf(
+  budget: OtherBudget,
+  { windows, models }: OtherSpends,
+): { spent: string; held: string } | undefined {
+  if (budget.per_end_user) return undefined;
+  if (budget.period === 'window') {
+    const window = budget.model === undefined && windows.find(({ hours }) => hours === budget.hours);
+    return window ? { spent: window.spent_usd, held: window.held_usd } : undefined;
+  }
+  const ofModel = models.find(({ model }) => model === budget.model);
+  return ofModel && { spent: ofModel[SPENT[budget.period]], held: ofModel.held_usd };
+}
