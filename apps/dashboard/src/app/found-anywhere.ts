@@ -84,7 +84,7 @@ export function useFoundAnywhere(text: string): readonly Command[] {
       label: `${disabled ? 'Enable' : 'Disable'} model ${visible(id)}`,
       icon: 'layers' as const,
       note: 'Operator',
-      run: () => void navigate({ to: '/operator/models', search: { find: id } }),
+      run: () => void navigate({ to: '/operator/catalogue', search: { find: id } }),
     })),
   ];
 }

@@ -15,6 +15,7 @@ import {
 import { can, sessionQuery } from '../api/session';
 import { readCreditSearch } from '../features/credit/search';
 import { readGenerationSearch } from '../features/generations/search';
+import { readCatalogueSearch } from '../features/operator/catalogue/search';
 import { readAuditSearch } from '../features/organization/audit-search';
 import { readUsageSearch } from '../features/usage/search';
 import { defaultOrganization, storeLastOrganization } from './current-organization';
@@ -241,26 +242,10 @@ const allOrganizations = createRoute({
     lazyRouteComponent(() => import('../features/operator/organizations-page'), 'OrganizationsPage'),
   ),
 });
-const models = createRoute({
-  getParentRoute: () => operator,
-  path: '/models',
-  validateSearch: (search) => omitUndefined({ find: stringParam(search, 'find') }),
-  component: withPermission(
-    'platform:models',
-    lazyRouteComponent(() => import('../features/operator/models-page'), 'ModelsPage'),
-  ),
-});
-const providers = createRoute({
-  getParentRoute: () => operator,
-  path: '/providers',
-  component: withPermission(
-    'platform:models',
-    lazyRouteComponent(() => import('../features/operator/providers-page'), 'ProvidersPage'),
-  ),
-});
 const catalogue = createRoute({
   getParentRoute: () => operator,
   path: '/catalogue',
+  validateSearch: readCatalogueSearch,
   component: withPermission(
     'platform:models',
     lazyRouteComponent(() => import('../features/operator/catalogue/catalogue-page'), 'CataloguePage'),
@@ -348,8 +333,6 @@ const tree = root.addChildren([
     ]),
     operator.addChildren([
       allOrganizations,
-      models,
-      providers,
       catalogue,
       settlement,
       notifications,

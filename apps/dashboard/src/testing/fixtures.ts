@@ -175,3 +175,25 @@ export function keyWith(changes: Partial<Key> = {}): Key {
     ...changes,
   };
 }
+
+export const CATALOGUE_OF_FILE: Result<'GET /api/operator/catalogue/state'> = {
+  ...{ source: 'file', text: 'text in effect', version: null },
+  ...{ draft: null, secrets: [], routers: [] },
+};
+
+/** What the routers run of a catalogue in the database. */
+export const PUBLISHED_CATALOGUE: Result<'GET /api/operator/catalogue'>['catalogue'] = {
+  ...{ version: '3', file: '', published_version: 3, sha256: 'abc', rejected: null },
+  loaded_at: '2026-11-20T09:00:00.000Z',
+  models: [],
+};
+
+export const operatorModel = (
+  id: string,
+  changes: Partial<(typeof PUBLISHED_CATALOGUE)['models'][number]> = {},
+): (typeof PUBLISHED_CATALOGUE)['models'][number] => ({
+  ...modelWith(id),
+  ...{ max_output_tokens: 4_096, disabled: false, disabled_in_file: false, switched_off: null },
+  targets: [],
+  ...changes,
+});

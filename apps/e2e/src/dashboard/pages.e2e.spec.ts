@@ -228,7 +228,7 @@ describe('every page of the dashboard', () => {
     await startOnce();
     const { page, open } = await visitOf(false);
     await setAppearance(page, { colorScheme: 'light', viewport: { width: 1_280, height: 800 } });
-    await open(screens(ids).find(({ name }) => name === 'operator-models') as Screen);
+    await open(screens(ids).find(({ name }) => name === 'operator-catalogue-models') as Screen);
     const hiddenPixels = await page
       .getByRole('region', { name: 'Models' })
       .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
@@ -251,7 +251,7 @@ describe('every page of the dashboard', () => {
       expect(first.requests).toBeLessThanOrEqual(MAX_FIRST_REQUESTS);
       expect(first.bytes).toBeLessThanOrEqual(MAX_FIRST_BYTES);
 
-      for (const name of ['Usage', 'Generations', 'Credit', 'Limits', 'Members', 'Models', 'Keys']) {
+      for (const name of ['Usage', 'Generations', 'Credit', 'Limits', 'Members', 'Catalogue', 'Keys']) {
         await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
         await page.getByRole('heading', { level: 1, name }).waitFor();
       }

@@ -62,7 +62,7 @@ export function EntryForm({
       />
       {check.error && <FailureLine error={check.error} />}
       {text !== openedFor && (
-        <Notice tone="bad" title="The text was changed meanwhile. Close the form, and open it again." />
+        <Notice tone="bad" title="The draft was changed meanwhile. Close the form, and open it again." />
       )}
       {checked && !checked.isValid && <EntryIssues of={checked.others} kind={kind} />}
       <DialogActions>
@@ -71,7 +71,7 @@ export function EntryForm({
           <Button onClick={() => onText(checked.text, fields)}>Apply with errors</Button>
         )}
         <Button type="submit" kind="primary" busy={check.isPending} disabled={text !== openedFor}>
-          Apply to the text
+          Apply to the draft
         </Button>
       </DialogActions>
     </form>

@@ -1,77 +1,172 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api } from '../../api/client';
-import { count, counted, percent } from '../../format/count';
-import { duration, estimatedDuration } from '../../format/time';
-import { Button } from '../../ui/button';
-import { Dialog } from '../../ui/dialog';
-import { Meter } from '../../ui/meter';
-import { Badge } from '../../ui/notice';
-import { Page, Section } from '../../ui/page';
-import { Empty, Failure, SkeletonRows } from '../../ui/states';
-import { Table, type Column } from '../../ui/table';
-import { Tip } from '../../ui/tooltip';
-import { Id, Text, Time, visible } from '../../ui/values';
-import { StaleFigures } from '../credit/stale-figures';
-import { ReasonForm } from './reason-form';
+import { api } from '../../../api/client';
+import { count, counted, percent } from '../../../format/count';
+import { duration, estimatedDuration } from '../../../format/time';
+import { Button } from '../../../ui/button';
+import { Dialog } from '../../../ui/dialog';
+import { Meter } from '../../../ui/meter';
+import { Badge } from '../../../ui/notice';
+import { Section } from '../../../ui/page';
+import { Empty, Failure, SkeletonRows } from '../../../ui/states';
+import { Table, type Column } from '../../../ui/table';
+import { Tip } from '../../../ui/tooltip';
+import { Id, Text, Time, visible } from '../../../ui/values';
+import { StaleFigures } from '../../credit/stale-figures';
+import { ReasonForm } from '../reason-form';
+import type { Entry } from './entries';
+import { DraftChange, EntryActions } from './entry-actions';
+import { textOf } from './json-schema';
+import { Secrets } from './secrets';
+import type { Draft } from './use-draft';
 
 type Health = Result<'GET /api/operator/providers'>['health'];
 type TargetHealth = Health['targets'][number];
 
 const REFETCH_INTERVAL_MS = 2_000;
 
-export function ProvidersPage() {
+interface TabProps {
+  /** Undefined for a catalogue in a file. */
+  readonly draft?: Draft;
+}
+
+/** The providers, the health of their targets, and their stored API keys. */
+export function ProvidersTab({ draft }: TabProps) {
   const query = useQuery({
     queryKey: ['provider-health'],
     queryFn: async ({ signal }) => (await api.call('GET /api/operator/providers', { signal })).health,
     refetchInterval: REFETCH_INTERVAL_MS,
   });
+  if (query.error && !query.data)
+    return <Failure error={query.error} what="provider health" onRetry={() => void query.refetch()} />;
+  if (!query.data) return <SkeletonRows />;
   const health = query.data;
   return (
-    <Page
-      title="Providers"
-      description={
-        health ? `Last ${duration(health.window_ms)}, as reported by ${health.instance}.` : undefined
-      }
-    >
-      {query.error && !health ? (
-        <Failure error={query.error} what="provider health" onRetry={() => void query.refetch()} />
-      ) : !health ? (
-        <SkeletonRows />
-      ) : health.targets.length === 0 ? (
-        <Empty icon="pulse" title="No targets yet">
-          Targets of the models in the catalogue appear here.
-        </Empty>
-      ) : (
-        <>
-          <StaleFigures of={query} />
+    <>
+      <StaleFigures of={query} />
+      <Section
+        title="Providers"
+        actions={
+          draft && (
+            <Button disabled={!draft.isRead} onClick={() => draft.setDialog({ dialog: 'add provider' })}>
+              Add provider
+            </Button>
+          )
+        }
+      >
+        <Table
+          caption="Providers"
+          rows={providersOf(health, draft)}
+          columns={PROVIDER_COLUMNS}
+          rowId={({ name, entry }) => `${name} ${entry?.index}`}
+          middle
+        />
+      </Section>
+      <Section
+        title="Targets"
+        description={`The last ${duration(health.window_ms)}, as reported by ${health.instance}.`}
+      >
+        {health.targets.length === 0 ? (
+          <Empty icon="pulse" title="No targets yet">
+            Targets of the models in effect appear here.
+          </Empty>
+        ) : (
           <Table
             caption="Targets"
             rows={health.targets}
             columns={COLUMNS}
             rowId={({ provider, provider_model: model }) => `${provider} ${model}`}
           />
-          <Section title="Requests in flight" description="By provider, across all targets.">
-            <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
-              {health.providers.map(({ name, calls_in_flight: running, max_concurrent: most }) => (
-                <li key={name} className="grid gap-1.5 rounded-md border border-line p-3 text-sm">
-                  <div className="flex justify-between gap-3">
-                    <Text className="font-medium">{name}</Text>
-                    <span className="figures text-ink-soft">
-                      {count(running)} of {count(most)}
-                    </span>
-                  </div>
-                  <Meter label={`Requests in flight at ${visible(name)}`} value={running} max={most} />
-                </li>
-              ))}
-            </ul>
-          </Section>
-        </>
-      )}
-    </Page>
+        )}
+      </Section>
+      {draft && <Secrets of={draft.state} />}
+    </>
   );
 }
+
+interface ProviderRow {
+  readonly name: string;
+  /** Undefined for a provider that is not in effect. */
+  readonly calls?: Health['providers'][number] | undefined;
+  readonly entry?: Entry;
+  readonly draft?: Draft;
+}
+
+function providersOf({ providers }: Health, draft: Draft | undefined): readonly ProviderRow[] {
+  const entries = draft?.compare('provider') ?? [];
+  const inDraft = new Set(entries.map(({ name }) => name));
+  return [
+    ...entries.map((entry) => ({
+      ...{ name: entry.name, entry, ...(draft && { draft }) },
+      calls: providers.find(({ name }) => name === entry.name),
+    })),
+    ...providers.filter(({ name }) => !inDraft.has(name)).map((calls) => ({ name: calls.name, calls })),
+  ];
+}
+
+const PROVIDER_COLUMNS: readonly Column<ProviderRow>[] = [
+  {
+    id: 'name',
+    header: 'Provider',
+    cell: ({
+      row: {
+        original: { name, entry },
+      },
+    }) => (
+      <div className="grid justify-items-start gap-0.5">
+        <Text className="font-medium">{name}</Text>
+        {entry && (
+          <>
+            <span className="text-xs text-ink-faint">
+              <Text>
+                {[entry.fields['preset'], entry.fields['base_url']].map(textOf).filter(Boolean).join(' · ')}
+              </Text>
+            </span>
+            {entry.fields['disabled'] === true && <Badge tone="warn">Disabled in the catalogue</Badge>}
+            <DraftChange of={entry} />
+          </>
+        )}
+      </div>
+    ),
+  },
+  {
+    id: 'in-flight',
+    header: 'Requests in flight',
+    cell: ({
+      row: {
+        original: { name, calls },
+      },
+    }) =>
+      calls && (
+        <div className="grid max-w-56 gap-1">
+          <span className="figures text-xs text-ink-soft">
+            {count(calls.calls_in_flight)} of {count(calls.max_concurrent)}
+          </span>
+          <Meter
+            label={`Requests in flight at ${visible(name)}`}
+            value={calls.calls_in_flight}
+            max={calls.max_concurrent}
+          />
+        </div>
+      ),
+  },
+  {
+    id: 'actions',
+    header: () => <span className="sr-only">Actions</span>,
+    cell: ({
+      row: {
+        original: { entry, draft },
+      },
+    }) =>
+      entry &&
+      draft && (
+        <div className="flex flex-wrap justify-end gap-2">
+          <EntryActions of={entry} draft={draft} />
+        </div>
+      ),
+  },
+];
 
 /** Above this share of failures, a target is not shown as healthy. */
 const SOME_FAILURES = 0.05;
