@@ -1,3 +1,4 @@
+import { personLabel } from '@gateway/base';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import {
@@ -71,9 +72,9 @@ export function useFoundAnywhere(text: string): readonly Command[] {
           params: { organizationId: organization.id, keyId: id },
         }),
     })),
-    ...(people.data ?? []).map(({ id, email, organizations }) => ({
+    ...(people.data ?? []).map(({ id, email, name, organizations }) => ({
       id,
-      label: visible(email),
+      label: visible(personLabel({ name, email })),
       icon: 'person' as const,
       note: ['Person', ...organizations.map(({ name }) => visible(name))].join(' · '),
       found: true as const,

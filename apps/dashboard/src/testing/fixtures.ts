@@ -72,7 +72,12 @@ const PERMISSIONS = {
 
 export function sessionOf(role: 'operator' | 'owner' | 'admin' | 'developer' | 'member'): Session {
   return {
-    member: { id: 'mem-1', email: 'ada@example.com', role: role === 'operator' ? 'operator' : 'member' },
+    member: {
+      id: 'mem-1',
+      email: 'ada@example.com',
+      name: '',
+      role: role === 'operator' ? 'operator' : 'member',
+    },
     expires_at: '2026-12-01T09:00:00.000Z',
     idle_expires_at: '2026-11-30T09:00:00.000Z',
     memberships:
@@ -89,6 +94,7 @@ export function sessionOf(role: 'operator' | 'owner' | 'admin' | 'developer' | '
     signed_in_by: 'password',
     second_factor: false,
     has_password: true,
+    time_zone: 'Europe/Berlin',
     second_factor_setup_required: false,
   };
 }
@@ -168,7 +174,7 @@ export function keyWith(changes: Partial<Key> = {}): Key {
     revoked_at: null,
     state: 'active',
     version: 1,
-    owner: { id: 'mem-1', email: 'ada@example.com', has_left: false },
+    owner: { id: 'mem-1', email: 'ada@example.com', name: '', has_left: false },
     previous_secret: null,
     expires_at: null,
     activity: { last_used_at: null, spend_today_usd: '0.0015', spend_this_month_usd: '1.25' },
