@@ -176,6 +176,8 @@ export interface BudgetReader {
     roles: readonly OrganizationRole[],
     limit: number,
   ): Promise<readonly string[]>;
+  /** The time zones of people by their email, of those who have one. */
+  timeZonesOf(emails: readonly string[]): Promise<Readonly<Record<string, string>>>;
 }
 
 export interface AddressRanges {
