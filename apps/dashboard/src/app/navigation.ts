@@ -101,6 +101,12 @@ export const OPERATOR_NAVIGATION: readonly NavigationItem[] = [
     to: '/operator/organizations',
     permission: 'platform:organizations',
   },
+  {
+    label: 'Platform usage',
+    icon: 'chart',
+    to: '/operator/usage',
+    permission: 'platform:organizations',
+  },
   { label: 'Catalogue', icon: 'layers', to: '/operator/catalogue', permission: 'platform:models' },
   { label: 'Settlement', icon: 'scale', to: '/operator/settlement', permission: 'platform:settlement' },
   {

@@ -236,10 +236,19 @@ const allOrganizations = createRoute({
     omitUndefined({
       find: stringParam(search, 'find'),
       state: enumParam(search, 'state', ['active', 'suspended']),
+      below: enumParam(search, 'below', ['1', '10', '100']),
     }),
   component: withPermission(
     'platform:organizations',
     lazyRouteComponent(() => import('../features/operator/organizations-page'), 'OrganizationsPage'),
+  ),
+});
+const platformUsagePage = createRoute({
+  getParentRoute: () => operator,
+  path: '/usage',
+  component: withPermission(
+    'platform:organizations',
+    lazyRouteComponent(() => import('../features/operator/platform-usage-page'), 'PlatformUsagePage'),
   ),
 });
 const catalogue = createRoute({
@@ -333,6 +342,7 @@ const tree = root.addChildren([
     ]),
     operator.addChildren([
       allOrganizations,
+      platformUsagePage,
       catalogue,
       settlement,
       notifications,

@@ -50,6 +50,7 @@ function pages({ organizationId, keyId, generationId }: ScreenIds): readonly Scr
     { name: 'account', path: '/account' },
     { name: 'welcome', path: '/welcome' },
     { name: 'operator-organizations', path: '/operator/organizations' },
+    { name: 'operator-usage', path: '/operator/usage' },
     { name: 'operator-catalogue-models', path: '/operator/catalogue' },
     { name: 'operator-catalogue-providers', path: '/operator/catalogue?tab=providers' },
     { name: 'operator-catalogue-yaml', path: '/operator/catalogue?tab=yaml' },

@@ -36,11 +36,12 @@ export interface OrganizationStore {
 }
 
 /** Absent fields do not filter. */
-interface OrganizationFilter {
+export interface OrganizationFilter {
   /** Only the organizations of this member. */
   readonly memberId?: string;
   /** Only this one. */
   readonly organizationId?: string;
+  readonly ids?: readonly string[];
   /** Part of the name or id, in any case. */
   readonly search?: string;
   readonly suspended?: boolean;

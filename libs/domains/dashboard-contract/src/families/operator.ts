@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint, json } from '../endpoint';
-import { id, page, time, usd } from '../fields';
+import { amountUsd, day, id, page, time, usd } from '../fields';
 import { key } from './keys';
 import { organization, organizationQuery } from './organizations';
 import { usageTotals } from './usage';
@@ -218,7 +218,7 @@ const margin = z
     margin_usd: usd.meta({ description: '`spend_usd` minus `provider_cost_usd`; may be negative.' }),
   })
   .nullable()
-  .meta({ id: 'Margin', description: 'Of the last 30 days; null when no provider cost is known.' });
+  .meta({ id: 'Margin', description: 'Null when no provider cost is known.' });
 
 export const organizationUsage = z.object({
   last_30_days: usageTotals,
@@ -283,7 +283,13 @@ export const operatorEndpoints = {
     access: 'platform:organizations',
     summary: 'List or search all organizations with balance, spend, margin, errors and last use',
     description: 'The last 30 UTC days include today.',
-    query: organizationQuery,
+    query: organizationQuery.extend({
+      balance_below_usd: amountUsd.optional().meta({
+        description:
+          'Only organizations that ever had credit, and have a lower balance: at most the 200 with the lowest one.',
+        examples: ['10'],
+      }),
+    }),
     response: json(page(organizationFigures)),
     compressed: true,
   }),
@@ -292,9 +298,22 @@ export const operatorEndpoints = {
     path: '/api/operator/usage',
     owner: 'generation-query',
     access: 'platform:organizations',
-    summary: 'Get usage and margin of all organizations',
+    summary: 'Get usage and margin of all organizations, also by day and by model',
     description: 'Days are UTC. The last 30 days include today.',
-    response: json(z.object({ today: usageTotals, last_30_days: usageTotals, margin })),
+    response: json(
+      z.object({
+        today: usageTotals,
+        last_30_days: usageTotals,
+        margin,
+        days: z
+          .array(usageTotals.extend({ day, margin }))
+          .meta({ description: 'The days with usage, newest first.' }),
+        models: z
+          .array(usageTotals.extend({ model_id: id, margin }))
+          .meta({ description: 'Those that were used, with the highest spend first.' }),
+      }),
+    ),
+    compressed: true,
   }),
   catalogue: endpoint({
     method: 'GET',
