@@ -61,6 +61,7 @@ const LAPTOPS = [
   { width: 1_024, height: 768 },
   { width: 1_200, height: 800 },
   { width: 1_366, height: 768 },
+  { width: 1_440, height: 900 },
 ];
 
 /** Tables that scroll sideways, broken words in their headings, and an invisible entry of the navigation. */
@@ -101,7 +102,8 @@ describe('every page of the dashboard', () => {
   const startOnce = async () => {
     if (testEnv) return;
     // The playground calls the public API from the dashboard's origin, which CORS needs to know at startup.
-    testEnv = await startTestEnv({ env: { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) } });
+    const env = { GATEWAY_DASHBOARD_PORT: String(await findFreePort()), GATEWAY_CATALOGUE: 'database' };
+    testEnv = await startTestEnv({ env });
     browser = await browsers.launch();
     ids = await seed(testEnv);
   };

@@ -197,6 +197,14 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
     { name: 'credit-transactions', path: `${path}/credit?view=all` },
     { name: 'usage-latency', path: `${path}/usage?measure=p95` },
     {
+      ...dialog('add-provider', '', 'Add provider'),
+      path: '/operator/catalogue?tab=providers',
+    },
+    {
+      ...dialog('edit-model', '', 'Edit demo/small'),
+      path: '/operator/catalogue',
+    },
+    {
       name: 'dialog-drain',
       path: '/operator/catalogue?tab=providers',
       prepare: async (page) => {

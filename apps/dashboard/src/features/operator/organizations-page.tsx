@@ -78,11 +78,11 @@ export function OrganizationsPage() {
           />
           <Select
             aria-label="Status"
-            className="!w-36"
+            className="!w-40"
             value={state ?? ''}
             onChange={({ target }) => change({ state: STATES.find((one) => one === target.value) })}
           >
-            <option value="">All</option>
+            <option value="">Any status</option>
             <option value="active">Active</option>
             <option value="suspended">Suspended</option>
           </Select>

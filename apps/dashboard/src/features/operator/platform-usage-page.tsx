@@ -37,6 +37,7 @@ export function PlatformUsagePage() {
               rows={query.data.models}
               columns={[MODEL, ...columnsFor<OfModel>(query.data.models)]}
               rowId={({ model_id: id }) => id}
+              middle
             />
           </Section>
           <Section title="By day">
@@ -45,6 +46,7 @@ export function PlatformUsagePage() {
               rows={query.data.days}
               columns={[DAY, ...columnsFor<OfDay>(query.data.days)]}
               rowId={({ day }) => day}
+              middle
             />
           </Section>
         </>

@@ -155,6 +155,10 @@ describe('the catalogue page', () => {
       await userEvent.click(screen.getByRole('link', { name: tab }));
     expect((await editor()).value).toBe('text in effect changed');
     expect(screen.getByText('Draft, not saved')).toBeTruthy();
+    const tabs = within(screen.getByRole('navigation', { name: 'Catalogue' }));
+    expect(tabs.getAllByRole('link', { current: 'page' }).map(({ textContent }) => textContent)).toEqual([
+      'YAML',
+    ]);
     await userEvent.click(screen.getByRole('link', { name: 'Settlement' }));
     expect(await screen.findByRole('dialog', { name: 'Leave without saving?' })).toBeTruthy();
   });

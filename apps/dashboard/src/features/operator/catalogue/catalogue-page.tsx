@@ -108,7 +108,7 @@ function Tabs({ of, shown }: { readonly of: typeof TABS; readonly shown: Catalog
         <Link
           key={tab}
           to="/operator/catalogue"
-          search={tab === 'models' ? {} : { tab }}
+          search={{ tab }}
           aria-current={tab === shown ? 'page' : undefined}
           className="-mb-px border-b-2 border-transparent px-3 py-2 text-sm text-ink-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-ink"
         >

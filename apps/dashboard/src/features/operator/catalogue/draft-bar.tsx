@@ -12,7 +12,7 @@ import type { Draft } from './use-draft';
 
 /** The state of the draft of the next version, and what can be done with it. */
 export function DraftBar({ of }: { readonly of: Draft }) {
-  const { state, edit, check, save, remove } = of;
+  const { state, edit, check, save } = of;
   const { draft } = state;
   const [discarding, setDiscarding] = useState(false);
   const toast = useToast();
@@ -64,7 +64,6 @@ export function DraftBar({ of }: { readonly of: Draft }) {
         </Conflict>
       )}
       {save.error && <FailureLine error={save.error} />}
-      {remove.error && <FailureLine error={remove.error} />}
       {check.error && <FailureLine error={check.error} />}
       {check.data && <Checked of={check.data} />}
       <Confirm

@@ -223,7 +223,8 @@ describe('the forms of the catalogue', () => {
 
   it('removes an entry from the text', async () => {
     renderPage('/operator/catalogue');
-    await userEvent.click(await screen.findByRole('button', { name: 'Remove acme/m-2' }));
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit acme/m-2' }));
+    await userEvent.click(await screen.findByRole('button', { name: 'Remove from the draft' }));
     await waitFor(async () => expect(await text()).toBe(EDITED));
     expect(edits()).toEqual([{ text: TEXT, kind: 'model', index: 1, entry: null }]);
   });

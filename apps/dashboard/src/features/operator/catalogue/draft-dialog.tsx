@@ -101,6 +101,7 @@ function Content({ of: draft, dialog }: { readonly of: Draft; readonly dialog: O
     <EntryForm
       {...{ ...shared, suggestions, kind, index }}
       start={fields}
+      remove={draft.remove}
       onText={(changed) => {
         change(changed);
         onClose();

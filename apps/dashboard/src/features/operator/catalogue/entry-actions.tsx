@@ -11,22 +11,17 @@ export function DraftChange({ of: { change } }: { readonly of: Entry }) {
   return change && <Badge tone={TONES[change]}>{`${change} in the draft`}</Badge>;
 }
 
-/** Changes and removes an entry in the draft. */
-export function EntryActions({ of: entry, draft }: { readonly of: Entry; readonly draft: Draft }) {
+/** Opens the form that changes or removes an entry of the draft. */
+export function EditEntry({ of: entry, draft }: { readonly of: Entry; readonly draft: Draft }) {
   if (entry.index === null) return null;
   const { kind, index, fields } = entry;
   return (
-    <>
-      <Button
-        small
-        disabled={!draft.isRead}
-        onClick={() => draft.setDialog({ dialog: 'form', kind, index, fields })}
-      >
-        Edit<span className="sr-only"> {visible(entry.name)}</span>
-      </Button>
-      <Button small kind="danger" disabled={!draft.isRead} onClick={() => draft.remove.mutate(entry)}>
-        Remove<span className="sr-only"> {visible(entry.name)}</span>
-      </Button>
-    </>
+    <Button
+      small
+      disabled={!draft.isRead}
+      onClick={() => draft.setDialog({ dialog: 'form', kind, index, fields })}
+    >
+      Edit<span className="sr-only"> {visible(entry.name)}</span>
+    </Button>
   );
 }

@@ -17,7 +17,7 @@ import { StaleFigures } from '../../credit/stale-figures';
 import { modelColumns } from '../../models/model-columns';
 import { ReasonForm } from '../reason-form';
 import type { Entry } from './entries';
-import { DraftChange, EntryActions } from './entry-actions';
+import { DraftChange, EditEntry } from './entry-actions';
 import { isFields, targetsOf, textOf } from './json-schema';
 import type { Draft } from './use-draft';
 
@@ -230,7 +230,7 @@ const COLUMNS: readonly Column<Row>[] = [
         {/* Not in a last column, which the prices move out of the window. */}
         <div className="mt-1 flex flex-wrap gap-2">
           <Switch of={model} />
-          {model.entry && model.draft && <EntryActions of={model.entry} draft={model.draft} />}
+          {model.entry && model.draft && <EditEntry of={model.entry} draft={model.draft} />}
         </div>
       </div>
     ),
@@ -259,7 +259,7 @@ const OTHER_COLUMNS: readonly Column<{ readonly entry: Entry; readonly draft: Dr
         <Text className="font-medium">{entry.name}</Text>
         <DraftChange of={entry} />
         <div className="flex flex-wrap gap-2">
-          <EntryActions of={entry} draft={draft} />
+          <EditEntry of={entry} draft={draft} />
         </div>
       </div>
     ),

@@ -16,7 +16,7 @@ import { Id, Text, Time, visible } from '../../../ui/values';
 import { StaleFigures } from '../../credit/stale-figures';
 import { ReasonForm } from '../reason-form';
 import type { Entry } from './entries';
-import { DraftChange, EntryActions } from './entry-actions';
+import { DraftChange, EditEntry } from './entry-actions';
 import { textOf } from './json-schema';
 import { Secrets } from './secrets';
 import type { Draft } from './use-draft';
@@ -162,7 +162,7 @@ const PROVIDER_COLUMNS: readonly Column<ProviderRow>[] = [
       entry &&
       draft && (
         <div className="flex flex-wrap justify-end gap-2">
-          <EntryActions of={entry} draft={draft} />
+          <EditEntry of={entry} draft={draft} />
         </div>
       ),
   },

@@ -4,7 +4,7 @@ import { api } from '../../../api/client';
 import { useToast } from '../../../ui/toast';
 import type { CatalogueState } from './catalogue-state';
 import type { CatalogueEntries, EntryKind } from './check-entry';
-import { compareEntries, useEntries, type Entry } from './entries';
+import { compareEntries, useEntries } from './entries';
 import type { Fields } from './json-schema';
 import { useCatalogueChange } from './use-catalogue-change';
 import { useDraftText } from './use-draft-text';
@@ -51,10 +51,11 @@ export function useDraft(state: CatalogueState) {
     () => toast('Draft saved.'),
   );
   const remove = useMutation({
-    mutationFn: ({ kind, index }: Entry) =>
+    mutationFn: ({ kind, index }: { readonly kind: EntryKind; readonly index: number }) =>
       api.call('POST /api/operator/catalogue/entries/edit', { body: { text, kind, index, entry: null } }),
     onSuccess: (edited) => {
       change(edited.text);
+      setDialog(undefined);
       toast('Removed from the draft; save it to keep the change.');
     },
   });
