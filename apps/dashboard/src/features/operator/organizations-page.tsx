@@ -149,7 +149,7 @@ const COLUMNS: readonly Column<Organization>[] = [
     header: 'Name',
     accessorFn: ({ name }) => name.toLowerCase(),
     cell: ({ row: { original: one } }) => (
-      <div className="min-w-40">
+      <div className="sm:min-w-40">
         <Link
           to="/o/$organizationId"
           params={{ organizationId: one.id }}
@@ -158,7 +158,7 @@ const COLUMNS: readonly Column<Organization>[] = [
           <Text>{one.name}</Text>
         </Link>
         <p className="text-xs text-ink-faint">
-          <Id>{one.id}</Id>
+          <Id className="break-all">{one.id}</Id>
         </p>
       </div>
     ),

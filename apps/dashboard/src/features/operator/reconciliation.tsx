@@ -90,8 +90,8 @@ function ReconciliationResult({ of: { ledger, usage } }: { readonly of: Reconcil
       </Facts>
       {differences > 0 && (
         <Notice tone="bad" title="Reconciliation found differences">
-          Nothing is corrected automatically. See docs/operate/reconciliation.md. The oldest differences are
-          shown.
+          Nothing is corrected automatically. The page Reconciliation of the documentation says what to do.
+          The oldest differences are shown.
         </Notice>
       )}
       {ledger !== null && ledger.differences.length > 0 && (
