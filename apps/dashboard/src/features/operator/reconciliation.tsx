@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api } from '../../api/client';
-import { organizationQuery } from '../../api/organizations';
 import { count, counted } from '../../format/count';
 import { Badge, Notice } from '../../ui/notice';
 import { Fact, Facts, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
-import { Id, LogTime, Money, Text, Time } from '../../ui/values';
+import { Id, LogTime, Money, Time } from '../../ui/values';
+import { OrganizationLink } from './organization-link';
 
 type Reconciliation = Result<'GET /api/operator/reconciliation'>['reconciliation'];
 type Ledger = NonNullable<Reconciliation['ledger']>;
@@ -165,20 +165,6 @@ const USAGE_KINDS: Readonly<Record<string, string>> = {
   daily_sums: 'Daily totals',
 };
 
-/** The id of an organization whose name is unknown. */
-function Organization({ id }: { readonly id: string }) {
-  const { data } = useQuery(organizationQuery(id));
-  return (
-    <Link
-      to="/o/$organizationId"
-      params={{ organizationId: id }}
-      className="hover:text-accent hover:underline"
-    >
-      {data ? <Text>{data.name}</Text> : <Id>{id}</Id>}
-    </Link>
-  );
-}
-
 const LEDGER_COLUMNS: readonly Column<LedgerDifference>[] = [
   {
     id: 'figure',
@@ -187,7 +173,7 @@ const LEDGER_COLUMNS: readonly Column<LedgerDifference>[] = [
       <>
         <p className="font-medium">{LEDGER_KINDS[original.kind] ?? original.kind}</p>
         <p className="text-xs text-ink-faint">
-          <Organization id={original.organization_id} />
+          <OrganizationLink id={original.organization_id} />
         </p>
         {original.generation_id !== null && (
           <p className="text-xs text-ink-faint">
@@ -244,7 +230,7 @@ const USAGE_COLUMNS: readonly Column<UsageDifference>[] = [
           {USAGE_KINDS[original.kind] ?? original.kind}, from <LogTime at={original.starts_at} />
         </p>
         <p className="text-xs text-ink-faint">
-          <Organization id={original.organization_id} />
+          <OrganizationLink id={original.organization_id} />
         </p>
       </>
     ),

@@ -1,21 +1,20 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
 import { api } from '../../../api/client';
 import { catalogueQuery } from '../../../api/platform-search';
 import { blockingErrorOf } from '../../../api/transient-error';
 import { Button } from '../../../ui/button';
 import { DebouncedInput } from '../../../ui/debounced-input';
-import { Dialog } from '../../../ui/dialog';
-import { Badge, Notice } from '../../../ui/notice';
+import { Badge } from '../../../ui/notice';
 import { Empty, Failure, SkeletonRows } from '../../../ui/states';
 import { Table, type Column } from '../../../ui/table';
 import { Tip } from '../../../ui/tooltip';
 import { Id, Text, Time, visible } from '../../../ui/values';
 import { StaleFigures } from '../../credit/stale-figures';
 import { modelColumns } from '../../models/model-columns';
-import { ReasonForm } from '../reason-form';
+import { ReasonDialog } from '../reason-dialog';
+import { Issues } from './changes';
 import type { Entry } from './entries';
 import { DraftChange, EditEntry } from './entry-actions';
 import { isFields, targetsOf, textOf } from './json-schema';
@@ -57,7 +56,12 @@ export function ModelsTab({ draft }: TabProps) {
   return (
     <>
       <StaleFigures of={query} />
-      {query.data.rejected && <RejectedChange rejected={query.data.rejected} />}
+      {query.data.rejected && (
+        <Issues
+          title="The latest change has errors; the previous catalogue stays active"
+          of={query.data.rejected.issues}
+        />
+      )}
       <div className="grid gap-3">
         <div className="flex flex-wrap items-center gap-2">
           <DebouncedInput
@@ -110,26 +114,6 @@ function DraftActions({ of: { isRead, setDialog } }: { readonly of: Draft }) {
   );
 }
 
-function RejectedChange({ rejected }: { readonly rejected: NonNullable<Catalogue['rejected']> }) {
-  return (
-    <Notice tone="bad" title="The latest change has errors; the previous catalogue stays active">
-      <p>
-        Since <Time at={rejected.since} />.
-      </p>
-      <ul className="mt-2 grid gap-1">
-        {rejected.issues.map((issue, index) => (
-          <li key={index} className="flex gap-3">
-            <span className="figures w-16 shrink-0 text-ink-soft">
-              {issue.line === null ? 'File' : `Line ${issue.line}`}
-            </span>
-            <Text>{issue.message}</Text>
-          </li>
-        ))}
-      </ul>
-    </Notice>
-  );
-}
-
 function Targets({ of: { targets } }: { readonly of: Model }) {
   return (
     <ol className="grid gap-0.5 sm:min-w-36">
@@ -172,42 +156,24 @@ function Disabled({ of: model }: { readonly of: Model }) {
 }
 
 function Switch({ of: model }: { readonly of: Model }) {
-  const [open, setOpen] = useState(false);
   if (model.disabled_in_file) return null;
-  const action = model.disabled ? 'Enable' : 'Disable';
   return (
-    <>
-      <Button small onClick={() => setOpen(true)}>
-        {action}
-        <span className="sr-only"> {visible(model.id)}</span>
-      </Button>
-      <Dialog
-        open={open}
-        onOpenChange={setOpen}
-        title={
-          <>
-            {action} <Text>{model.id}</Text>
-          </>
-        }
-        description={
-          model.disabled
-            ? 'Every router accepts requests for this model again within seconds.'
-            : 'New requests for this model fail with 404 within seconds, and the list of models leaves it out. Requests in progress finish.'
-        }
-      >
-        <ReasonForm
-          shownAt="model"
-          action={action}
-          danger={!model.disabled}
-          submit={(reason) =>
-            api.call('PUT /api/operator/models/disabled', {
-              body: { model: model.id, disabled: !model.disabled, reason },
-            })
-          }
-          onDone={() => setOpen(false)}
-        />
-      </Dialog>
-    </>
+    <ReasonDialog
+      action={model.disabled ? 'Enable' : 'Disable'}
+      kind="model"
+      name={model.id}
+      title={<Text>{model.id}</Text>}
+      description={
+        model.disabled
+          ? 'Every router accepts requests for this model again within seconds.'
+          : 'New requests for this model fail with 404 within seconds, and the list of models leaves it out. Requests in progress finish.'
+      }
+      submit={(reason) =>
+        api.call('PUT /api/operator/models/disabled', {
+          body: { model: model.id, disabled: !model.disabled, reason },
+        })
+      }
+    />
   );
 }
 

@@ -1,11 +1,9 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { api } from '../../../api/client';
 import { count, counted, percent } from '../../../format/count';
 import { duration, estimatedDuration } from '../../../format/time';
 import { Button } from '../../../ui/button';
-import { Dialog } from '../../../ui/dialog';
 import { Meter } from '../../../ui/meter';
 import { Badge } from '../../../ui/notice';
 import { Section } from '../../../ui/page';
@@ -14,7 +12,7 @@ import { Table, type Column } from '../../../ui/table';
 import { Tip } from '../../../ui/tooltip';
 import { Id, Text, Time, visible } from '../../../ui/values';
 import { StaleFigures } from '../../credit/stale-figures';
-import { ReasonForm } from '../reason-form';
+import { ReasonDialog } from '../reason-dialog';
 import type { Entry } from './entries';
 import { DraftChange, EditEntry } from './entry-actions';
 import { textOf } from './json-schema';
@@ -310,46 +308,27 @@ function Status({ of: target }: { readonly of: TargetHealth }) {
   );
 }
 
-function Drain({ of: target }: { readonly of: TargetHealth }) {
-  const [open, setOpen] = useState(false);
+function Drain({ of: { provider, provider_model: model, drained } }: { readonly of: TargetHealth }) {
   return (
-    <>
-      <Button small onClick={() => setOpen(true)}>
-        {target.drained ? 'Resume' : 'Drain'}
-        <span className="sr-only">{` ${visible(target.provider)} ${visible(target.provider_model)}`}</span>
-      </Button>
-      <Dialog
-        open={open}
-        onOpenChange={setOpen}
-        title={
-          <>
-            {target.drained ? 'Resume' : 'Drain'} <Text>{target.provider}</Text>{' '}
-            <Id>{target.provider_model}</Id>
-          </>
-        }
-        description={
-          target.drained
-            ? 'Every router sends requests to this target again within seconds.'
-            : 'Routers stop sending new requests within seconds; requests in progress finish. Models without another target fail with 503.'
-        }
-      >
-        <ReasonForm
-          shownAt="target"
-          action={target.drained ? 'Resume' : 'Drain'}
-          danger={target.drained === null}
-          submit={(reason) =>
-            api.call('PUT /api/operator/targets/drain', {
-              body: {
-                provider: target.provider,
-                provider_model: target.provider_model,
-                drained: target.drained === null,
-                reason,
-              },
-            })
-          }
-          onDone={() => setOpen(false)}
-        />
-      </Dialog>
-    </>
+    <ReasonDialog
+      action={drained ? 'Resume' : 'Drain'}
+      kind="target"
+      name={`${provider} ${model}`}
+      title={
+        <>
+          <Text>{provider}</Text> <Id>{model}</Id>
+        </>
+      }
+      description={
+        drained
+          ? 'Every router sends requests to this target again within seconds.'
+          : 'Routers stop sending new requests within seconds; requests in progress finish. Models without another target fail with 503.'
+      }
+      submit={(reason) =>
+        api.call('PUT /api/operator/targets/drain', {
+          body: { provider, provider_model: model, drained: drained === null, reason },
+        })
+      }
+    />
   );
 }
