@@ -5,18 +5,11 @@ import { affected, catalogueCheck, catalogueText } from './families/catalogue';
 import { statementLine, STATEMENT_TIMEOUT_MS } from './families/credit';
 import { generationDetail, ledgerEntry } from './families/generations';
 import { key, keyActivity, keyBounds, keyQuery } from './families/keys';
-import {
-  foundRequest,
-  ledgerReconciliation,
-  offeredModel,
-  openHolds,
-  organizationUsage,
-  spool,
-  usageReconciliation,
-} from './families/operator';
+import { foundRequest, offeredModel, organizationUsage } from './families/operator';
 import { organization, organizationLimits, organizationQuery, targetRules } from './families/organizations';
 import { newPlaygroundKey, playgroundKey } from './families/playground';
 import { budgetSpend, project, projectQuery } from './families/projects';
+import { ledgerReconciliation, openHolds, spool, usageReconciliation } from './families/settlement';
 import { sessionParts } from './session-parts';
 
 /** What fits on one page of a list. */

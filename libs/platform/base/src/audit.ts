@@ -42,7 +42,7 @@ export interface AuditEntry {
 /** An audit entry without id and time. */
 export type AuditedChange = Omit<AuditEntry, 'id' | 'createdAt'>;
 
-/** Of an email and a name. */
+/** A label has an email and a name. */
 const MAX_ACTOR_FIELD_CHARACTERS = 360;
 
 export function auditOf(

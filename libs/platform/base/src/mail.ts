@@ -56,7 +56,7 @@ export function mailTime(time: UnixMs, timeZone?: string): string {
   return `${local} ${timeZone} (${isSameDay ? utc.slice(DAY_CHARACTERS + 1) : utc})`;
 }
 
-/** Of "Thu, 22 Oct 2026". */
+/** The length of "Thu, 22 Oct 2026". */
 const DAY_CHARACTERS = 16;
 
 const LOCAL_TIME = (timeZone: string) =>

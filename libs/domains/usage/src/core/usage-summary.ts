@@ -46,7 +46,7 @@ export interface PlatformUsage {
   readonly last30Days: UsageTotals;
   /** The margin of the last 30 days. */
   readonly margin: Margin;
-  /** Of the last 30 days, the days with usage, newest first. */
+  /** The days with usage among the last 30, newest first. */
   readonly days: readonly (PlatformPart & { readonly day: UtcDay })[];
   /** Highest charges first. */
   readonly models: readonly (PlatformPart & { readonly modelId: string })[];

@@ -18,7 +18,7 @@ interface EntryFormProps {
   readonly index: number | null;
   readonly start: Fields;
   readonly suggestions: EntryContext['suggestions'];
-  /** Of an entry of the draft. */
+  /** Removes the entry from the draft; undefined for a new entry. */
   readonly remove?: Draft['remove'];
   readonly onText: (text: string, fields: Fields) => void;
   readonly onClose: () => void;

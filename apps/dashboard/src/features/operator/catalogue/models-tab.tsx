@@ -211,7 +211,7 @@ const COLUMNS: readonly Column<Row>[] = [
   ...modelColumns<Row>(),
 ];
 
-/** Of the draft, which has no prices of every kind and no state yet. */
+/** Entries of the draft have no state, and few of the prices. */
 const OTHER_COLUMNS: readonly Column<{ readonly entry: Entry; readonly draft: Draft }>[] = [
   {
     id: 'id',

@@ -20,7 +20,7 @@ export interface AcceptInvitation {
   readonly token: string;
   /** Required from people without an account. */
   readonly password?: string | undefined;
-  /** Of people without an account. */
+  /** Only people without an account have one here. */
   readonly name?: string | undefined;
   /** Required from people with an account. */
   readonly sessionToken?: string | undefined;

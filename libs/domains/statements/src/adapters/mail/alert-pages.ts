@@ -13,7 +13,7 @@ export interface AlertPagesOptions {
 export interface AlertPages {
   /** The name of the organization, or its id while the name is unavailable. */
   nameOf(organizationId: string): Promise<string>;
-  /** Of those people who have one; none while auth is unavailable. */
+  /** The IANA time zones by email, of people who have one; none while auth is unavailable. */
   timeZonesOf(emails: readonly string[]): Promise<Readonly<Record<string, string>>>;
   linkTo(organizationId: string, path: string, label: string): Pick<MailContent, 'link'>;
 }
