@@ -90,6 +90,9 @@ describe('the catalogue page', () => {
     const routers = await screen.findByRole('table', { name: 'Routers' });
     expect(within(routers).getAllByRole('row')).toHaveLength(3);
     expect(within(routers).getByText('Cannot load version 3')).toBeTruthy();
+    const versions = await screen.findByRole('table', { name: 'Versions' });
+    const inEffect = within(versions).getByText('In effect').closest('tr') as HTMLElement;
+    expect(within(inEffect).getByText('Change 3')).toBeTruthy();
   });
 
   it('shows the errors of a text by line', async () => {

@@ -7,7 +7,7 @@ import { Code } from '../../../ui/code';
 import { Dialog } from '../../../ui/dialog';
 import { LoadMore } from '../../../ui/load-more';
 import { Badge } from '../../../ui/notice';
-import { Fact, Facts, Section } from '../../../ui/page';
+import { Section } from '../../../ui/page';
 import { Failure, FailureLine, SkeletonRows } from '../../../ui/states';
 import { Table, type Column } from '../../../ui/table';
 import { Text, Time } from '../../../ui/values';
@@ -23,29 +23,11 @@ const PAGE_SIZE = '20';
 export function History({ of: state }: { readonly of: CatalogueState }) {
   return (
     <>
-      <InEffect of={state} />
+      <Section title="Routers">
+        <Table caption="Routers" rows={state.routers} columns={ROUTER_COLUMNS} rowId={({ name }) => name} />
+      </Section>
       <Versions current={state.version?.version ?? 0} />
     </>
-  );
-}
-
-function InEffect({ of: { version, routers } }: { readonly of: CatalogueState }) {
-  return (
-    <Section title="In effect">
-      <Facts>
-        <Fact name="Version">
-          {version === null ? (
-            'None yet: requests get 404 until a version is published.'
-          ) : (
-            <>
-              {version.version}, published <Time at={version.published_at} /> by{' '}
-              <Text>{version.published_by}</Text>: <Text>{version.comment}</Text>
-            </>
-          )}
-        </Fact>
-      </Facts>
-      <Table caption="Routers" rows={routers} columns={ROUTER_COLUMNS} rowId={({ name }) => name} />
-    </Section>
   );
 }
 
@@ -85,7 +67,7 @@ function Versions({ current }: { readonly current: number }) {
       ) : !versions ? (
         <SkeletonRows />
       ) : versions.length === 0 ? (
-        <p className="text-sm text-ink-soft">No versions yet.</p>
+        <p className="text-sm text-ink-soft">No versions yet: requests get 404 until one is published.</p>
       ) : (
         <>
           <Table
@@ -185,7 +167,8 @@ function columnsFor(current: number): readonly Column<Version>[] {
       header: 'Version',
       cell: ({ row: { original: version } }) => (
         <div>
-          <span className="font-medium">{version.version}</span>
+          <span className="font-medium">{version.version}</span>{' '}
+          {version.version === current && <Badge tone="good">In effect</Badge>}
           {version.restored_version !== null && (
             <span className="text-xs text-ink-soft"> (text of version {version.restored_version})</span>
           )}
