@@ -94,7 +94,8 @@ async function acceptAsNew(
       organizationId: invitation.organizationId,
       action: 'member.create',
       target: newMember.id,
-      details: { email, role: 'member' },
+      // The role is that of the invitation; the platform role `member` would look like it.
+      details: { email, ...(name !== '' && { name }) },
     },
     ports,
   );

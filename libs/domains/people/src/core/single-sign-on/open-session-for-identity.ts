@@ -104,7 +104,7 @@ async function openForNew(
     at: ports.clock.now(),
     ...(belongs ? {} : { membership: { organizationId, role } }),
     audits: [
-      ...(existing ? [] : [audited('member.create', { role: member.role })]),
+      ...(existing ? [] : [audited('member.create', member.name === '' ? {} : { name: member.name })]),
       audited('member.link_identity', { issuer, subject }, false),
       ...(belongs ? [] : [audited('membership.create', { role, domain: identity.domain })]),
     ],
