@@ -1,4 +1,4 @@
-import { AUTH_SCHEMA, authSchema, makeOperator, openAuthModule } from '@gateway/auth';
+import { AUTH_SCHEMA, authSchema, makeOperator, openAuthModule, readTimeZones } from '@gateway/auth';
 import { createDatabaseClock, createPool } from '@gateway/database';
 import { openMailer } from '@gateway/mail';
 import { openOperatorNotificationsModule } from '@gateway/operator-notifications';
@@ -24,6 +24,7 @@ export async function wireAuth(deps: ServiceDeps<Config>): Promise<ServiceWiring
   const shared = { config, pool, clock, mailer, encryptionKeys, log };
   const notifications = openOperatorNotificationsModule({
     ...shared,
+    timeZones: (emails) => readTimeZones(pool, emails),
     dashboardUrl: () => config.GATEWAY_DASHBOARD_ORIGIN,
   });
   const auth = openAuthModule({ ...shared, sessions, metrics, endpoints: notifications.endpoints });

@@ -79,7 +79,7 @@ async function startTestEnvWithHistory() {
   }
   if (!seeded || stateDirectory === undefined) throw new Error('HISTORY is empty');
   // The playground calls the public API from the dashboard's origin, which CORS needs to know at startup.
-  const env = { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) };
+  const env = { GATEWAY_DASHBOARD_PORT: String(await findFreePort()), GATEWAY_CATALOGUE: 'database' };
   const testEnv = await startTestEnv({ stateDirectory, env });
   const generationId = await useKeys(testEnv, seeded.secrets, 19);
   return { testEnv, seeded: { ...seeded, generationId } };

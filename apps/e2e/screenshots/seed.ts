@@ -69,8 +69,10 @@ export async function seed(testEnv: TestEnv): Promise<Seeded> {
     emails: ['billing@northwind.example'],
   });
   const { dashboardUrl } = testEnv.gateway;
-  await personWith(admin, dashboardUrl, { organizationId, email: 'ada@northwind.example', role: 'owner' });
-  await personWith(admin, dashboardUrl, { organizationId, email: 'grace@northwind.example', role: 'admin' });
+  const ada = { name: 'Ada Lovelace', email: 'ada@northwind.example' };
+  const grace = { name: 'Grace Hopper', email: 'grace@northwind.example' };
+  await personWith(admin, dashboardUrl, { organizationId, ...ada, role: 'owner' });
+  await personWith(admin, dashboardUrl, { organizationId, ...grace, role: 'admin' });
   await personWith(admin, dashboardUrl, { organizationId, email: 'linus@northwind.example', role: 'member' });
   await inviteTo(admin, organizationId, 'barbara@northwind.example', 'member');
   const emptyId = await createOrganization(admin, 'Nothing Yet');

@@ -353,6 +353,9 @@ const CASES: Readonly<Record<string, Case>> = {
     const body = { token: (await invitationTo(self.email)).token, session_token: self.sessionToken };
     return { author: self, call: () => authEndpoints().call(parts.acceptInvitation, { body }) };
   },
+  [endpointName(endpoints.account.changeProfile)]: bySelf((client) =>
+    client.call(endpoints.account.changeProfile, { body: { name: 'Ada' } }),
+  ),
   [endpointName(parts.changePassword)]: bySelf((client) =>
     client.call(parts.changePassword, { body: { current_password: PASSWORD, new_password: NEW_PASSWORD } }),
   ),

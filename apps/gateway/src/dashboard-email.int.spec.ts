@@ -73,6 +73,19 @@ describe('links in emails', () => {
     expect(link.href).toBe((invited.json as { link: string }).link);
   });
 
+  it('invite a person with an account until a time of their time zone and of UTC', async () => {
+    await fixture.person('known@example.com');
+    const known = await fixture.signedIn('known@example.com');
+    await known.request('PUT /api/account/profile', { time_zone: 'Asia/Tokyo' });
+    const operator = await fixture.signedIn(OPERATOR.email);
+    const { json } = await operator.request('POST /api/organizations', { name: 'Acme' });
+    const { id } = (json as { organization: { id: string } }).organization;
+    const wanted = { email: 'known@example.com', role: 'member' };
+    await operator.request(`POST /api/organizations/${id}/invitations`, wanted);
+    const { data } = await emailTo('known@example.com');
+    expect(data.replace(/=\r\n/g, '')).toMatch(/until \w+, .* Asia\/Tokyo \(.*\d\d:\d\d:\d\d UTC\)/);
+  });
+
   it('are limited per recipient, over all organizations and replicas, and name the time to wait', async () => {
     const operator = await fixture.signedIn(OPERATOR.email);
     const statuses: number[] = [];

@@ -83,6 +83,55 @@ describe('people in the dashboard', () => {
     responseOf(people.list, await operator.request('GET /api/people'));
   });
 
+  it('have a name next to their email, also in the audit log and in exports, and a time zone', async () => {
+    const path = `/api/organizations/${organizationId}`;
+    const invitation = { email: 'ada@example.com', role: 'admin' };
+    const invited = responseOf(people.invite, await operator.request(`POST ${path}/invitations`, invitation));
+    const browser = createBrowser(fixture.api.port());
+    const accept = { token: tokenOf(invited['link']), password: 'staple and tomato' };
+    const refused = await browser.request('POST /api/invitations/accept', { ...accept, name: 'Ada <eve@x>' });
+    expect([refused.status, refused.error.param]).toEqual([400, 'name']);
+    const joined = await browser.request('POST /api/invitations/accept', { ...accept, name: ' Ada L. ' });
+    expect(responseOf(session.acceptInvitation, joined)).toMatchObject({
+      member: { email: 'ada@example.com', name: 'Ada L.' },
+      time_zone: '',
+    });
+    for (const [body, param] of [
+      [{ time_zone: 'Europe/Atlantis' }, 'time_zone'],
+      [{ name: 'x'.repeat(101) }, 'name'],
+    ] as const) {
+      const { status, error } = await browser.request('PUT /api/account/profile', body);
+      expect([status, error.param]).toEqual([400, param]);
+    }
+    await browser.request('PUT /api/account/profile', { time_zone: 'Europe/Berlin' });
+    await browser.request('PUT /api/account/profile', { name: 'Ada Lovelace' });
+    expect(responseOf(session.current, await browser.request('GET /api/session'))).toMatchObject({
+      member: { name: 'Ada Lovelace' },
+      time_zone: 'Europe/Berlin',
+    });
+
+    const found = responseOf(people.list, await operator.request('GET /api/people?search=lovelace'));
+    expect(found['data']).toMatchObject([{ email: 'ada@example.com', name: 'Ada Lovelace' }]);
+    const listed = responseOf(people.members, await browser.request(`GET ${path}/members?search=lovelace`));
+    expect(listed['data']).toMatchObject([{ email: 'ada@example.com', name: 'Ada Lovelace' }]);
+    const key = responseOf(
+      endpoints.keys.create,
+      await browser.request(`POST ${path}/keys`, { name: 'k', scopes: ['chat'] }),
+    );
+    expect(key['key']).toMatchObject({ owner: { email: 'ada@example.com', name: 'Ada Lovelace' } });
+    const label = 'Ada Lovelace <ada@example.com>';
+    const audit = responseOf(
+      endpoints.audit.list,
+      await browser.request(`GET ${path}/audit?action=key.create`),
+    );
+    expect(audit['data']).toMatchObject([{ actor: { label } }]);
+    for (const file of ['audit.csv', 'keys.csv']) {
+      const url = `http://127.0.0.1:${fixture.api.port()}${path}/${file}`;
+      const response = await fetch(url, { headers: { cookie: browser.cookie() } });
+      expect(await response.text()).toContain(label);
+    }
+  });
+
   it('enrol TOTP with a QR code, and reset their password with an operator’s link', async () => {
     const memberId = await fixture.person('forgetful@example.com');
     const browser = await fixture.signedIn('forgetful@example.com');

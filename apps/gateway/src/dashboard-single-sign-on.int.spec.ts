@@ -123,6 +123,14 @@ describe('single sign-on', () => {
     }
   });
 
+  it('creates a member with the name that the provider has', async () => {
+    const browser = createSsoBrowser();
+    await signOn('Grace Hopper <hopper@example.com>', { browser });
+    expect(await stateOf(browser)).toMatchObject({
+      member: { email: 'hopper@example.com', name: 'Grace Hopper' },
+    });
+  });
+
   it('creates a member on the first sign-in with a verified email of a mapped domain', async () => {
     const browser = createSsoBrowser();
     const done = await signOn('Ada@example.com', { browser, returnTo: `/o/${organizationId}?a=1` });

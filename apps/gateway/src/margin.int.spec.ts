@@ -116,6 +116,19 @@ describe('the margin of a running gateway', () => {
     expect(data.filter(({ usage: { margin } }) => margin === null)).toHaveLength(data.length - 1);
   });
 
+  it('is shown with organizations of a low balance only, if those are requested', async () => {
+    const listed = async (below: string) => {
+      const path = `/api/operator/organizations?balance_below_usd=${below}`;
+      const { data } = await admin.call<{ data: { id: string; balance_usd: string }[] }>('GET', path);
+      return data;
+    };
+    expect((await listed('1000000')).map(({ id }) => id)).toContain(tenant.organizationId);
+    const [{ balance_usd: balance } = { balance_usd: '' }] = (await listed('1000000')).filter(
+      ({ id }) => id === tenant.organizationId,
+    );
+    expect((await listed(balance)).map(({ id }) => id)).not.toContain(tenant.organizationId);
+  });
+
   it('is in no response of the public API and of the pages of an organization', async () => {
     for (const target of ['models', 'credits', `generation?id=${generationId}`, 'usage']) {
       expect(await publicApi(target)).toMatchObject({ ok: true });

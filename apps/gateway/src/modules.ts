@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { createActorSigner, createActorVerifier, publicKeysOf, type SigningKeys } from '@gateway/actors';
-import { openAuthModule, type OpenAuthOptions } from '@gateway/auth';
+import { openAuthModule, readTimeZones, type OpenAuthOptions } from '@gateway/auth';
 import type { Clock } from '@gateway/base';
 import { createAdminClient } from '@gateway/admin-calls';
 import { AdminDefinition } from '@gateway/contracts/admin';
@@ -120,6 +120,7 @@ function createStores(deps: ModuleDeps, dashboardUrl: () => string | undefined) 
   const forAuth = { config, pool: pools.auth, clock, mailer, encryptionKeys, log };
   const notifications = openOperatorNotificationsModule({
     ...forAuth,
+    timeZones: (emails) => readTimeZones(pools.auth, emails),
     dashboardUrl,
     timing: deps.notificationTiming,
   });

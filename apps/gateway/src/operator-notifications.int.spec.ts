@@ -80,6 +80,7 @@ describe('operator notifications of one process', () => {
     operatorEmail = adminEmail;
     operator = createBrowser(Number(new URL(dashboardUrl).port));
     await operator.request('POST /api/session', { email: adminEmail, password: adminPassword });
+    await operator.request('PUT /api/account/profile', { time_zone: 'Asia/Tokyo' });
     const set = await operator.request('PUT /api/operator/notifications/settings', {
       email_enabled: true,
       extra_emails: [],
@@ -146,6 +147,7 @@ describe('operator notifications of one process', () => {
     await notifiedOf('recovered', 'upstream_config_error');
     await eventually('both emails', async () => (mailsAbout(REJECTED).length >= 2 ? true : undefined));
     expect(await chat()).toBe(200);
+    for (const { data } of mailsAbout(REJECTED)) expect(data).toContain('Asia/Tokyo');
 
     const own = messages().filter(({ cause }) => cause === 'upstream_config_error');
     expect(own.map(({ event }) => event)).toEqual([

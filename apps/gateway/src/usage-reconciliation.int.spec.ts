@@ -94,6 +94,7 @@ beforeEach(async () => {
         log,
         settings: { allowPrivateAddresses: false },
         organizationName: async (organizationId) => organizationId,
+        timeZones: async () => ({}),
         dashboardUrl: () => undefined,
       }),
       ledger: store,

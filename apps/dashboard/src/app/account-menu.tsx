@@ -35,10 +35,12 @@ export function AccountMenu() {
           className="flex items-center gap-2.5 rounded-md p-1.5 text-left text-sm text-ink-soft hover:bg-sunken hover:text-ink"
         >
           <span className="grid size-6 shrink-0 place-items-center rounded-full bg-accent-soft text-xs font-semibold text-accent">
-            {visible(member.email).slice(0, 1).toUpperCase()}
+            {visible(member.name || member.email)
+              .slice(0, 1)
+              .toUpperCase()}
           </span>
           <span className="min-w-0 flex-1 truncate">
-            <bdi>{visible(member.email)}</bdi>
+            <bdi>{visible(member.name || member.email)}</bdi>
           </span>
           <Icon name="more" className="text-ink-faint" />
         </button>

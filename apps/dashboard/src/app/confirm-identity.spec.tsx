@@ -11,6 +11,7 @@ const UNCONFIRMED = [403, { code: 'confirmation_required', message: 'Confirm fir
 const PERSON = {
   id: 'mem-2',
   email: 'bob@example.com',
+  name: '',
   role: 'member' as const,
   organizations: [],
   second_factor: true,

@@ -1,3 +1,4 @@
+import { personLabel } from '@gateway/base';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import {
@@ -71,9 +72,9 @@ export function useFoundAnywhere(text: string): readonly Command[] {
           params: { organizationId: organization.id, keyId: id },
         }),
     })),
-    ...(people.data ?? []).map(({ id, email, organizations }) => ({
+    ...(people.data ?? []).map(({ id, email, name, organizations }) => ({
       id,
-      label: visible(email),
+      label: visible(personLabel({ name, email })),
       icon: 'person' as const,
       note: ['Person', ...organizations.map(({ name }) => visible(name))].join(' · '),
       found: true as const,
@@ -84,7 +85,7 @@ export function useFoundAnywhere(text: string): readonly Command[] {
       label: `${disabled ? 'Enable' : 'Disable'} model ${visible(id)}`,
       icon: 'layers' as const,
       note: 'Operator',
-      run: () => void navigate({ to: '/operator/models', search: { find: id } }),
+      run: () => void navigate({ to: '/operator/catalogue', search: { find: id } }),
     })),
   ];
 }

@@ -101,9 +101,13 @@ export const OPERATOR_NAVIGATION: readonly NavigationItem[] = [
     to: '/operator/organizations',
     permission: 'platform:organizations',
   },
-  { label: 'Models', icon: 'layers', to: '/operator/models', permission: 'platform:models' },
-  { label: 'Providers', icon: 'pulse', to: '/operator/providers', permission: 'platform:models' },
-  { label: 'Catalogue', icon: 'tool', to: '/operator/catalogue', permission: 'platform:models' },
+  {
+    label: 'Platform usage',
+    icon: 'chart',
+    to: '/operator/usage',
+    permission: 'platform:organizations',
+  },
+  { label: 'Catalogue', icon: 'layers', to: '/operator/catalogue', permission: 'platform:models' },
   { label: 'Settlement', icon: 'scale', to: '/operator/settlement', permission: 'platform:settlement' },
   {
     label: 'Notifications',

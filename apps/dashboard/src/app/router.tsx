@@ -15,6 +15,7 @@ import {
 import { can, sessionQuery } from '../api/session';
 import { readCreditSearch } from '../features/credit/search';
 import { readGenerationSearch } from '../features/generations/search';
+import { readCatalogueSearch } from '../features/operator/catalogue/search';
 import { readAuditSearch } from '../features/organization/audit-search';
 import { readUsageSearch } from '../features/usage/search';
 import { defaultOrganization, storeLastOrganization } from './current-organization';
@@ -235,32 +236,25 @@ const allOrganizations = createRoute({
     omitUndefined({
       find: stringParam(search, 'find'),
       state: enumParam(search, 'state', ['active', 'suspended']),
+      below: enumParam(search, 'below', ['1', '10', '100']),
     }),
   component: withPermission(
     'platform:organizations',
     lazyRouteComponent(() => import('../features/operator/organizations-page'), 'OrganizationsPage'),
   ),
 });
-const models = createRoute({
+const platformUsagePage = createRoute({
   getParentRoute: () => operator,
-  path: '/models',
-  validateSearch: (search) => omitUndefined({ find: stringParam(search, 'find') }),
+  path: '/usage',
   component: withPermission(
-    'platform:models',
-    lazyRouteComponent(() => import('../features/operator/models-page'), 'ModelsPage'),
-  ),
-});
-const providers = createRoute({
-  getParentRoute: () => operator,
-  path: '/providers',
-  component: withPermission(
-    'platform:models',
-    lazyRouteComponent(() => import('../features/operator/providers-page'), 'ProvidersPage'),
+    'platform:organizations',
+    lazyRouteComponent(() => import('../features/operator/platform-usage-page'), 'PlatformUsagePage'),
   ),
 });
 const catalogue = createRoute({
   getParentRoute: () => operator,
   path: '/catalogue',
+  validateSearch: readCatalogueSearch,
   component: withPermission(
     'platform:models',
     lazyRouteComponent(() => import('../features/operator/catalogue/catalogue-page'), 'CataloguePage'),
@@ -348,8 +342,7 @@ const tree = root.addChildren([
     ]),
     operator.addChildren([
       allOrganizations,
-      models,
-      providers,
+      platformUsagePage,
       catalogue,
       settlement,
       notifications,

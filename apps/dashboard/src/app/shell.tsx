@@ -10,6 +10,7 @@ import { CommandPalette } from './command-palette';
 import { ConfirmIdentity } from './confirm-identity';
 import { useCurrentOrganization } from './current-organization';
 import { Sidebar } from './sidebar';
+import { useReportedTimeZone } from './report-time-zone';
 import { ShortcutHelp } from './shortcut-help';
 import { SignInAgain } from './sign-in-again';
 import { useShortcuts } from './shortcuts';
@@ -24,6 +25,7 @@ export function Shell() {
   const pathname = useRouterState({ select: (state) => state.location.pathname });
   const main = useRef<HTMLElement>(null);
   useEffect(watchInput, []);
+  useReportedTimeZone();
   // Finds that the session has ended while no person uses the page.
   useQuery({ ...sessionQuery, refetchInterval: SESSION_CHECK_MS, refetchIntervalInBackground: true });
   const [helping, setHelping] = useState(false);

@@ -73,7 +73,12 @@ const PERMISSIONS = {
 
 export function sessionOf(role: 'operator' | 'owner' | 'admin' | 'developer' | 'member'): Session {
   return {
-    member: { id: 'mem-1', email: 'ada@example.com', role: role === 'operator' ? 'operator' : 'member' },
+    member: {
+      id: 'mem-1',
+      email: 'ada@example.com',
+      name: '',
+      role: role === 'operator' ? 'operator' : 'member',
+    },
     expires_at: '2026-12-01T09:00:00.000Z',
     idle_expires_at: '2026-11-30T09:00:00.000Z',
     memberships:
@@ -90,6 +95,7 @@ export function sessionOf(role: 'operator' | 'owner' | 'admin' | 'developer' | '
     signed_in_by: 'password',
     second_factor: false,
     has_password: true,
+    time_zone: 'Europe/Berlin',
     second_factor_setup_required: false,
   };
 }
@@ -169,10 +175,32 @@ export function keyWith(changes: Partial<Key> = {}): Key {
     revoked_at: null,
     state: 'active',
     version: 1,
-    owner: { id: 'mem-1', email: 'ada@example.com', has_left: false },
+    owner: { id: 'mem-1', email: 'ada@example.com', name: '', has_left: false },
     previous_secret: null,
     expires_at: null,
     activity: { last_used_at: null, spend_today_usd: '0.0015', spend_this_month_usd: '1.25' },
     ...changes,
   };
 }
+
+export const CATALOGUE_OF_FILE: Result<'GET /api/operator/catalogue/state'> = {
+  ...{ source: 'file', text: 'text in effect', version: null },
+  ...{ draft: null, secrets: [], routers: [] },
+};
+
+/** What the routers run of a catalogue in the database. */
+export const PUBLISHED_CATALOGUE: Result<'GET /api/operator/catalogue'>['catalogue'] = {
+  ...{ version: '3', file: '', published_version: 3, sha256: 'abc', rejected: null },
+  loaded_at: '2026-11-20T09:00:00.000Z',
+  models: [],
+};
+
+export const operatorModel = (
+  id: string,
+  changes: Partial<(typeof PUBLISHED_CATALOGUE)['models'][number]> = {},
+): (typeof PUBLISHED_CATALOGUE)['models'][number] => ({
+  ...modelWith(id),
+  ...{ max_output_tokens: 4_096, disabled: false, disabled_in_file: false, switched_off: null },
+  targets: [],
+  ...changes,
+});

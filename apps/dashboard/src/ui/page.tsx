@@ -67,7 +67,7 @@ export function Figure({
   readonly note?: ReactNode;
 }) {
   return (
-    <div className="min-w-0 px-4 py-3 first:pl-0">
+    <div className="min-w-0 border-line py-3 pr-4 sm:border-l sm:pl-4">
       <dt className="text-xs font-medium text-ink-soft">{label}</dt>
       <dd className="figures mt-0.5 text-xl font-medium tracking-tight [overflow-wrap:anywhere]">
         {children}
@@ -79,10 +79,10 @@ export function Figure({
 
 export function Figures({ children }: { readonly children: ReactNode }) {
   return (
-    // In a section, the section's header already has a line.
-    <dl className="grid grid-cols-2 divide-line border-y border-line sm:flex sm:flex-wrap sm:divide-x max-sm:[&>*]:pl-0 sm:[&>*]:grow in-[section]:-mt-3 in-[section]:border-t-0">
-      {children}
-    </dl>
+    // In a section, the section's header already has a line. The line and space before the first figure of a row are outside.
+    <div className="overflow-clip border-y border-line [overflow-clip-margin:4px] in-[section]:-mt-3 in-[section]:border-t-0">
+      <dl className="grid grid-cols-2 sm:-ml-[calc(1rem+1px)] sm:flex sm:flex-wrap sm:[&>*]:grow">{children}</dl>
+    </div>
   );
 }
 

@@ -107,6 +107,21 @@ export function Email({ children, className }: { readonly children: string; read
   );
 }
 
+/** A person by name and email; without a name, by email. */
+export function PersonName({
+  of: { name, email },
+}: {
+  readonly of: { readonly name: string; readonly email: string };
+}) {
+  if (name === '') return <Email className="font-medium">{email}</Email>;
+  return (
+    <span className="grid">
+      <Text className="font-medium">{name}</Text>
+      <Email className="text-xs font-normal text-ink-soft">{email}</Email>
+    </span>
+  );
+}
+
 export function Id({ children, className }: { readonly children: string; readonly className?: string }) {
   return (
     <code className={cx('font-mono text-[0.93em] [overflow-wrap:anywhere]', className)}>

@@ -35,10 +35,10 @@ describe('the catalogue in the database', () => {
     page = await context.newPage();
     errors = collectPageErrors(page);
   };
-  const open = async () => {
+  const open = async (tab: 'models' | 'providers' | 'yaml' | 'history' = 'models') => {
     await startOnce();
-    await page.goto(`${testEnv.gateway.dashboardUrl}/operator/catalogue`);
-    await page.getByLabel('Catalogue text').waitFor();
+    await page.goto(`${testEnv.gateway.dashboardUrl}/operator/catalogue?tab=${tab}`);
+    await page.getByRole('link', { name: 'History' }).waitFor();
   };
   afterAll(async () => {
     await browser?.close();
@@ -63,6 +63,7 @@ describe('the catalogue in the database', () => {
       const { routers } = await state();
       return (routers.length > 0 && routers.every((router) => router.version === version)) || undefined;
     });
+    await page.getByRole('link', { name: 'History' }).click();
     const routers = page.getByRole('table', { name: 'Routers' });
     await routers
       .getByRole('cell', { name: String(version), exact: true })
@@ -86,7 +87,7 @@ describe('the catalogue in the database', () => {
   });
 
   browsers.it('shows errors by line, and publishes a change that every request gets', async () => {
-    await open();
+    await open('yaml');
     const editor = page.getByLabel('Catalogue text');
     const before = await editor.inputValue();
     await editor.fill(`${before}nonsense: true\n`);
@@ -119,7 +120,7 @@ describe('the catalogue in the database', () => {
     const context = page.context();
     const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;
     await takeSession(context, dashboardUrl, adminEmail, adminPassword);
-    await open();
+    await open('history');
     await page.getByRole('button', { name: 'Roll back to version 1' }).click();
     const dialog = page.getByRole('dialog', { name: 'Roll back to version 1' });
     await dialog.getByLabel('Comment').fill('The old name.');
@@ -134,7 +135,7 @@ describe('the catalogue in the database', () => {
   });
 
   browsers.it('stores a secret that no page or response shows again, and tests a target', async () => {
-    await open();
+    await open('providers');
     const secret = 'sk-end-to-end-secret-1234567890';
     await page.getByRole('button', { name: 'Add secret' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add a secret' });
@@ -146,8 +147,10 @@ describe('the catalogue in the database', () => {
     expect(await page.content()).not.toContain(secret);
     expect(JSON.stringify(await state())).not.toContain(secret);
 
-    const target = page.getByLabel('Test a model').locator('option', { hasText: `${MODEL} → ` });
-    await page.getByLabel('Test a model').selectOption(await target.innerText());
+    await page.getByRole('link', { name: 'Models', exact: true }).click();
+    await page.getByRole('button', { name: 'Test a model' }).click();
+    const target = page.getByLabel('Target').locator('option', { hasText: `${MODEL} → ` });
+    await page.getByLabel('Target').selectOption(await target.innerText());
     await page.getByRole('button', { name: 'Request one token' }).click();
     await page.getByText(/The provider responded after/).waitFor();
     expect(errors).toEqual([]);
@@ -186,10 +189,10 @@ models:
     const form = page.getByRole('dialog');
     const price = form.getByLabel('Input prices.input', { exact: true });
     await price.fill('a lot');
-    await form.getByRole('button', { name: 'Apply to the text' }).click();
+    await form.getByRole('button', { name: 'Apply to the draft' }).click();
     await form.getByText(/^must be a decimal from "0"/).waitFor();
     await price.fill('0.75');
-    await form.getByRole('button', { name: 'Apply to the text' }).click();
+    await form.getByRole('button', { name: 'Apply to the draft' }).click();
     await form.waitFor({ state: 'detached' });
     await publish('Raise a price.');
     await allRun((version?.version ?? 0) + 1);
@@ -201,7 +204,7 @@ models:
   });
 
   browsers.it('publishes a tested model of a new provider with five clicks and three fields', async () => {
-    await open();
+    await open('providers');
     const { version } = await state();
     await page.evaluate(
       'clicks = 0; addEventListener("click", ({ detail }) => { if (detail > 0) clicks += 1; })',
@@ -217,7 +220,7 @@ models:
       .first()
       .waitFor();
     await page.keyboard.press('Enter');
-    await dialog.getByRole('button', { name: 'Apply to the text' }).click();
+    await dialog.getByRole('button', { name: 'Apply to the draft' }).click();
     // The network of the test has no provider.
     await dialog.getByText(/^The (?:test failed|provider responded) after/).waitFor();
     await dialog.getByRole('button', { name: 'Publish' }).click();

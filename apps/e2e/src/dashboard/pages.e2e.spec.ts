@@ -61,6 +61,7 @@ const LAPTOPS = [
   { width: 1_024, height: 768 },
   { width: 1_200, height: 800 },
   { width: 1_366, height: 768 },
+  { width: 1_440, height: 900 },
 ];
 
 /** Tables that scroll sideways, broken words in their headings, and an invisible entry of the navigation. */
@@ -101,7 +102,8 @@ describe('every page of the dashboard', () => {
   const startOnce = async () => {
     if (testEnv) return;
     // The playground calls the public API from the dashboard's origin, which CORS needs to know at startup.
-    testEnv = await startTestEnv({ env: { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) } });
+    const env = { GATEWAY_DASHBOARD_PORT: String(await findFreePort()), GATEWAY_CATALOGUE: 'database' };
+    testEnv = await startTestEnv({ env });
     browser = await browsers.launch();
     ids = await seed(testEnv);
   };
@@ -228,7 +230,7 @@ describe('every page of the dashboard', () => {
     await startOnce();
     const { page, open } = await visitOf(false);
     await setAppearance(page, { colorScheme: 'light', viewport: { width: 1_280, height: 800 } });
-    await open(screens(ids).find(({ name }) => name === 'operator-models') as Screen);
+    await open(screens(ids).find(({ name }) => name === 'operator-catalogue-models') as Screen);
     const hiddenPixels = await page
       .getByRole('region', { name: 'Models' })
       .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
@@ -251,7 +253,7 @@ describe('every page of the dashboard', () => {
       expect(first.requests).toBeLessThanOrEqual(MAX_FIRST_REQUESTS);
       expect(first.bytes).toBeLessThanOrEqual(MAX_FIRST_BYTES);
 
-      for (const name of ['Usage', 'Generations', 'Credit', 'Limits', 'Members', 'Models', 'Keys']) {
+      for (const name of ['Usage', 'Generations', 'Credit', 'Limits', 'Members', 'Catalogue', 'Keys']) {
         await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
         await page.getByRole('heading', { level: 1, name }).waitFor();
       }

@@ -52,7 +52,8 @@ describe('the dashboard under attack', () => {
   const startOnce = async () => {
     if (testEnv) return;
     // The playground calls the public API from the dashboard's origin, which CORS needs to know at startup.
-    testEnv = await startTestEnv({ env: { GATEWAY_DASHBOARD_PORT: String(await findFreePort()) } });
+    const env = { GATEWAY_DASHBOARD_PORT: String(await findFreePort()), GATEWAY_CATALOGUE: 'database' };
+    testEnv = await startTestEnv({ env });
     browser = await browsers.launch();
     context = await browser.newContext();
     const { dashboardUrl, adminEmail, adminPassword } = testEnv.gateway;

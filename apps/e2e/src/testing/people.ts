@@ -23,13 +23,18 @@ export async function inviteTo(
 export async function personWith(
   admin: AdminClient,
   dashboardUrl: string,
-  { organizationId, email, role }: { organizationId: string; email: string; role: Role },
+  {
+    organizationId,
+    email,
+    role,
+    name = '',
+  }: { organizationId: string; email: string; role: Role; name?: string },
 ): Promise<void> {
   const token = (await inviteTo(admin, organizationId, email, role)).split('#')[1];
   const response = await fetch(`${dashboardUrl}/api/invitations/accept`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ token, password: PASSWORD }),
+    body: JSON.stringify({ token, password: PASSWORD, name }),
   });
   if (!response.ok)
     throw new Error(`accepting the invitation returned ${response.status}: ${await response.text()}`);

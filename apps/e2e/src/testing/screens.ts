@@ -50,9 +50,11 @@ function pages({ organizationId, keyId, generationId }: ScreenIds): readonly Scr
     { name: 'account', path: '/account' },
     { name: 'welcome', path: '/welcome' },
     { name: 'operator-organizations', path: '/operator/organizations' },
-    { name: 'operator-models', path: '/operator/models' },
-    { name: 'operator-providers', path: '/operator/providers' },
-    { name: 'operator-catalogue', path: '/operator/catalogue' },
+    { name: 'operator-usage', path: '/operator/usage' },
+    { name: 'operator-catalogue-models', path: '/operator/catalogue' },
+    { name: 'operator-catalogue-providers', path: '/operator/catalogue?tab=providers' },
+    { name: 'operator-catalogue-yaml', path: '/operator/catalogue?tab=yaml' },
+    { name: 'operator-catalogue-history', path: '/operator/catalogue?tab=history' },
     { name: 'operator-settlement', path: '/operator/settlement' },
     { name: 'operator-notifications', path: '/operator/notifications' },
     { name: 'operator-people', path: '/operator/people' },
@@ -195,8 +197,16 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
     { name: 'credit-transactions', path: `${path}/credit?view=all` },
     { name: 'usage-latency', path: `${path}/usage?measure=p95` },
     {
+      ...dialog('add-provider', '', 'Add provider'),
+      path: '/operator/catalogue?tab=providers',
+    },
+    {
+      ...dialog('edit-model', '', 'Edit demo/small'),
+      path: '/operator/catalogue',
+    },
+    {
       name: 'dialog-drain',
-      path: '/operator/providers',
+      path: '/operator/catalogue?tab=providers',
       prepare: async (page) => {
         await page
           .getByRole('button', { name: /^Drain / })

@@ -109,6 +109,7 @@ export async function createMoneyFixture({ allowPrivateAddresses = true } = {}) 
       log,
       settings: { allowPrivateAddresses },
       organizationName: async (organizationId) => organizationId,
+      timeZones: async () => ({}),
       dashboardUrl: () => undefined,
     }),
     ledger: store,

@@ -1,4 +1,5 @@
 export { createAuthAdapters, type AuthAdapterOptions, type AuthAdapters } from './adapters/create-adapters';
+export { readTimeZones } from './adapters/postgres/read-time-zones';
 export { AUTH_SCHEMA, authSchema } from '@gateway/auth-shared/adapters';
 export {
   createAuthModule,

@@ -1,22 +1,15 @@
 import { z } from 'zod';
 import { created, EDGE_CHANGE_TIMEOUT_MS, endpoint, json, type Endpoint } from './endpoint';
-import { id, page, total, usd } from './fields';
+import { amountUsd, id, page, total, usd } from './fields';
 import { affected, catalogueCheck, catalogueText } from './families/catalogue';
 import { statementLine, STATEMENT_TIMEOUT_MS } from './families/credit';
 import { generationDetail, ledgerEntry } from './families/generations';
 import { key, keyActivity, keyBounds, keyQuery } from './families/keys';
-import {
-  foundRequest,
-  ledgerReconciliation,
-  offeredModel,
-  openHolds,
-  organizationUsage,
-  spool,
-  usageReconciliation,
-} from './families/operator';
-import { organizationLimits, targetRules } from './families/organizations';
+import { foundRequest, offeredModel, organizationUsage } from './families/operator';
+import { organization, organizationLimits, organizationQuery, targetRules } from './families/organizations';
 import { newPlaygroundKey, playgroundKey } from './families/playground';
 import { budgetSpend, project, projectQuery } from './families/projects';
+import { ledgerReconciliation, openHolds, spool, usageReconciliation } from './families/settlement';
 import { sessionParts } from './session-parts';
 
 /** What fits on one page of a list. */
@@ -169,6 +162,24 @@ export const parts = {
     summary: 'What projects have spent and hold, in the order of the query',
     query: z.strictObject({ project_ids: ids }),
     response: json(z.object({ data: z.array(budgetSpend) })),
+  }),
+  organizations: endpoint({
+    method: 'GET',
+    path: '/internal/organizations',
+    owner: 'auth',
+    access: 'platform:organizations',
+    summary: 'Organizations, if given only those with an id',
+    query: organizationQuery.extend({ ids: ids.optional() }),
+    response: json(page(organization)),
+  }),
+  lowBalances: endpoint({
+    method: 'GET',
+    path: '/internal/low-balances',
+    owner: 'billing-ledger',
+    access: 'platform:organizations',
+    summary: 'The organizations with an account and a balance below an amount, lowest first, at most 200',
+    query: z.strictObject({ below_usd: amountUsd }),
+    response: json(z.object({ organization_ids: z.array(id) })),
   }),
   balances: endpoint({
     method: 'GET',

@@ -49,6 +49,7 @@ const NEVER_NULL = new Set([
     'email_enabled',
     'multiple_completions',
     'json_streaming',
+    'time_zone',
   ],
   // No settings: the version that was read, and an action.
   ...['version', 'erase'],

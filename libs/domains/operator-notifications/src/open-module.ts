@@ -21,6 +21,8 @@ export interface OpenOperatorNotificationsOptions {
   readonly mailer: Mailer | undefined;
   /** The first key encrypts, all decrypt. Absent: no webhook can be configured. */
   readonly encryptionKeys: readonly string[] | undefined;
+  /** The IANA time zones of people by email. */
+  readonly timeZones: (emails: readonly string[]) => Promise<Readonly<Record<string, string>>>;
   /** The dashboard's origin, for links. */
   readonly dashboardUrl: () => string | undefined;
   readonly clock: Clock;
@@ -33,7 +35,7 @@ export interface OpenOperatorNotificationsOptions {
 export function openOperatorNotificationsModule(
   options: OpenOperatorNotificationsOptions,
 ): OperatorNotificationsModule {
-  const { config, pool, mailer, encryptionKeys, dashboardUrl, clock, log } = options;
+  const { config, pool, mailer, encryptionKeys, timeZones, dashboardUrl, clock, log } = options;
   const { intervalMs = DEFAULT_INTERVAL_MS, ...changedTiming } = options.timing ?? {};
   const timing = { ...DEFAULT_TIMING, ...changedTiming };
   const allowPrivateAddresses = config.GATEWAY_WEBHOOKS_TO_PRIVATE_ADDRESSES;
@@ -44,7 +46,7 @@ export function openOperatorNotificationsModule(
     stored: createPostgresIncidentStore({ pool, timing, newId: newNotificationId }),
     memory: createMemoryIncidentStore({ clock, timing, newId: newNotificationId }),
     admin: createNotificationAdminStore({ pool, cipher, log, currentMs: timing.currentMs }),
-    sender: createNotificationSender({ mailer, webhooks, dashboardUrl }),
+    sender: createNotificationSender({ mailer, webhooks, timeZones, dashboardUrl }),
     sendsMail: mailer !== undefined,
     storesSecrets: cipher !== undefined,
     webhookUrlIssue: (url) => webhookUrlIssue(url, allowPrivateAddresses),

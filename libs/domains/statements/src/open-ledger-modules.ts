@@ -56,6 +56,7 @@ export function openLedgerModules({
         dashboardUrl,
         log,
         settings,
+        timeZones: async (emails) => (await auth.listTimeZones({ emails: [...emails] })).timeZones,
         organizationName: async (organizationId) => (await auth.getOrganizationName({ organizationId })).name,
       }),
       ledger: adapters.store,

@@ -31,8 +31,8 @@ export function createActorSigner({ keys, issuer, clock }: ActorSignerOptions): 
       const issuedAt = Math.floor(now / 1_000);
       return new SignJWT({
         ...(tokenAccess === undefined
-          ? { kind: 'person', email: label, sid: sessionId }
-          : { kind: 'token', name: label, access: tokenAccess }),
+          ? { kind: 'person', label, sid: sessionId }
+          : { kind: 'token', label, access: tokenAccess }),
         ip: ipAddress,
         role: memberRole,
         ...(organization && { org: organization.id, org_role: organization.role }),

@@ -107,17 +107,15 @@ const INCOMPLETE = 'a claim of the assertion is missing or not valid';
 /** The claims that only a person or only a token has. */
 function kindOf({
   kind,
-  email,
+  label,
   sid,
-  name,
   access,
 }: JWTPayload): Pick<ActingPerson, 'label' | 'sessionId'> | Pick<ActingToken, 'label' | 'tokenAccess'> {
-  if (kind === 'person' && typeof email === 'string' && typeof sid === 'string' && access === undefined) {
-    return { label: email, sessionId: sid };
-  }
-  const isToken = kind === 'token' && typeof name === 'string' && sid === undefined;
+  if (typeof label !== 'string') throw new InvalidAssertion(INCOMPLETE);
+  if (kind === 'person' && typeof sid === 'string' && access === undefined) return { label, sessionId: sid };
+  const isToken = kind === 'token' && sid === undefined;
   if (isToken && TOKEN_ACCESSES.includes(access as string)) {
-    return { label: name, tokenAccess: access as ManagementTokenAccess };
+    return { label, tokenAccess: access as ManagementTokenAccess };
   }
   throw new InvalidAssertion(INCOMPLETE);
 }

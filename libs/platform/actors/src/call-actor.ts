@@ -3,7 +3,7 @@ import type { MemberRole, OrganizationRole, ManagementTokenAccess } from '@gatew
 interface CallActorFields {
   /** The id of a member or of a management token. */
   readonly id: string;
-  /** The person's email, or the token's name with the person who created it. */
+  /** The person as `personLabel` writes them, or the token's name with the person who created it. */
   readonly label: string;
   /** The address of the browser or script; empty when there is none. */
   readonly ipAddress: string;

@@ -5,7 +5,7 @@ import type { Clock, UnixMs } from './time';
 export interface Actor {
   /** The id of a member or a management token, or "system" for a change by the gateway itself. */
   readonly id: string;
-  /** An email, the name of a token with its creator, or "system". */
+  /** A person as `personLabel` writes them, the name of a token with its creator, or "system". */
   readonly label: string;
   readonly ipAddress: string;
   /** Absent: a member. Customers do not see who acted as an operator. */
@@ -42,7 +42,8 @@ export interface AuditEntry {
 /** An audit entry without id and time. */
 export type AuditedChange = Omit<AuditEntry, 'id' | 'createdAt'>;
 
-const MAX_ACTOR_FIELD_CHARACTERS = 254;
+/** A label has an email and a name. */
+const MAX_ACTOR_FIELD_CHARACTERS = 360;
 
 export function auditOf(
   change: AuditedChange,
@@ -56,7 +57,7 @@ export function auditOf(
   };
 }
 
-/** An email and an address come from outside. */
+/** A person and an address come from outside. */
 function presentableActor({ id, label, ipAddress, memberRole = 'member' }: Actor): Actor {
   const presented = { id: presentable(id), label: presentable(label), ipAddress: presentable(ipAddress) };
   return { ...presented, memberRole };

@@ -19,6 +19,7 @@ export * from './mail';
 export * from './minute-window';
 export * from './money';
 export * from './permissions';
+export * from './person';
 export * from './price-text';
 export * from './pricing';
 export * from './time';

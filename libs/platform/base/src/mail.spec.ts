@@ -17,6 +17,17 @@ it('shows a time in UTC', () => {
   expect(mailTime(Date.UTC(2026, 10, 22, 9, 5, 7) as UnixMs)).toBe('Sun, 22 Nov 2026 09:05:07 UTC');
 });
 
+it.each([
+  ['Europe/Berlin', 'Sun, 22 Nov 2026 10:05:07 Europe/Berlin (09:05:07 UTC)'],
+  ['America/Los_Angeles', 'Sun, 22 Nov 2026 01:05:07 America/Los_Angeles (09:05:07 UTC)'],
+  ['Pacific/Auckland', 'Sun, 22 Nov 2026 22:05:07 Pacific/Auckland (09:05:07 UTC)'],
+  ['Pacific/Honolulu', 'Sat, 21 Nov 2026 23:05:07 Pacific/Honolulu (Sun, 22 Nov 2026 09:05:07 UTC)'],
+  ['UTC', 'Sun, 22 Nov 2026 09:05:07 UTC'],
+  ['Europe/Atlantis', 'Sun, 22 Nov 2026 09:05:07 UTC'],
+])('shows a time in %s and in UTC', (timeZone, text) => {
+  expect(mailTime(Date.UTC(2026, 10, 22, 9, 5, 7) as UnixMs, timeZone)).toBe(text);
+});
+
 it('writes paragraphs, facts, the link and notes as text', () => {
   const content = {
     subject: 'Hello',

@@ -1,4 +1,5 @@
 import { formatUsd, type NanoUsd } from './money';
+import { isTimeZone } from './person';
 import type { UnixMs } from './time';
 
 /** What an email says. Its text and its HTML are made from it, so that all emails look the same. */
@@ -44,7 +45,29 @@ export function mailUsd(amount: NanoUsd): string {
   return `${sign}$${grouped}.${fraction.padEnd(2, '0')}`;
 }
 
-/** "Thu, 22 Oct 2026 09:00:00 UTC" */
-export function mailTime(time: UnixMs): string {
-  return new Date(time).toUTCString().replace('GMT', 'UTC');
+/** "Thu, 22 Oct 2026 09:00:00 UTC"; with a time zone "Thu, 22 Oct 2026 11:00:00 Europe/Berlin (09:00:00 UTC)". */
+export function mailTime(time: UnixMs, timeZone?: string): string {
+  const utc = new Date(time).toUTCString().replace('GMT', 'UTC');
+  if (timeZone === undefined || !isTimeZone(timeZone) || timeZone === 'UTC') return utc;
+  const local = LOCAL_TIME(timeZone)
+    .format(time)
+    .replace(/^(.*), /, '$1 ');
+  const isSameDay = local.slice(0, DAY_CHARACTERS) === utc.slice(0, DAY_CHARACTERS);
+  return `${local} ${timeZone} (${isSameDay ? utc.slice(DAY_CHARACTERS + 1) : utc})`;
 }
+
+/** The length of "Thu, 22 Oct 2026". */
+const DAY_CHARACTERS = 16;
+
+const LOCAL_TIME = (timeZone: string) =>
+  new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    weekday: 'short',
+    day: '2-digit',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });

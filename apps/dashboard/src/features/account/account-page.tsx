@@ -1,3 +1,4 @@
+import { personLabel } from '@gateway/base';
 import { useSession } from '../../api/session';
 import { exactTime } from '../../format/time';
 import { Notice } from '../../ui/notice';
@@ -5,13 +6,14 @@ import { Fact, Facts, Page, Section } from '../../ui/page';
 import { Text, Time } from '../../ui/values';
 import { ChangePassword } from './change-password';
 import { Identities } from './identities';
+import { Profile } from './profile';
 import { TwoFactor } from './two-factor';
 import { Sessions } from './sessions';
 
 export function AccountPage() {
   const session = useSession();
   return (
-    <Page narrow title="Account" description={<Text>{session.member.email}</Text>}>
+    <Page narrow title="Account" description={<Text>{personLabel(session.member)}</Text>}>
       {session.second_factor_setup_required && (
         <Notice tone="warn" title="Set up two-factor authentication to continue">
           Your organization, or the platform for its operators, requires it.
@@ -43,6 +45,7 @@ export function AccountPage() {
             <span className="whitespace-nowrap">{exactTime(session.expires_at)}</span>.
           </Fact>
         </Facts>
+        <Profile key={session.time_zone} />
       </Section>
       {session.has_password && <ChangePassword />}
       {session.has_password && <TwoFactor on={session.second_factor} />}

@@ -1,3 +1,4 @@
+import { personLabel } from '@gateway/base';
 import { Link } from '@tanstack/react-router';
 import type { Key } from '../../api/keys';
 import { count, counted } from '../../format/count';
@@ -6,7 +7,7 @@ import { exactTime } from '../../format/time';
 import { Badge } from '../../ui/notice';
 import type { Column } from '../../ui/table';
 import { Tip } from '../../ui/tooltip';
-import { Day, Email, Id, Text, Time, visible } from '../../ui/values';
+import { Day, Id, PersonName, Text, Time, visible } from '../../ui/values';
 import { SpendOfBudget, Unavailable } from './spend-of-budget';
 
 /** Checkboxes of the keys that can be revoked together. */
@@ -62,7 +63,7 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
     {
       id: 'owner',
       header: 'Owner',
-      accessorFn: ({ owner }) => owner?.email ?? '',
+      accessorFn: ({ owner }) => (owner ? personLabel(owner) : ''),
       meta: { hide: 'tablet' },
       cell: ({ row: { original: key } }) => <KeyOwner of={key} />,
     },
@@ -140,7 +141,7 @@ function KeyOwner({ of: { owner } }: { readonly of: Key }) {
   if (owner === null) return 'An operator';
   return (
     <div className="grid justify-items-start gap-0.5">
-      <Email>{owner.email}</Email>
+      <PersonName of={owner} />
       {owner.has_left && <Badge tone="warn">Has left</Badge>}
     </div>
   );

@@ -104,9 +104,9 @@ describe('the page of a key', () => {
 
   it('lets developers change their own keys only', async () => {
     api.on('GET /api/session', () => sessionOf('developer'));
-    respondWith(keyWith({ owner: { id: 'mem-2', email: 'bob@example.com', has_left: false } }));
+    respondWith(keyWith({ owner: { id: 'mem-2', email: 'bob@example.com', name: 'Bob', has_left: false } }));
     renderPage('/o/org-1/keys/key-1');
-    await screen.findByText('bob@example.com');
+    await screen.findByText('Bob <bob@example.com>');
     expect(screen.queryByRole('button', { name: 'Revoke' })).toBeNull();
     cleanup();
     respondWith(keyWith());
@@ -117,9 +117,9 @@ describe('the page of a key', () => {
 
   it('transfers the key of a person who left to a member who may own keys', async () => {
     const transfer = 'POST /api/organizations/{organization_id}/keys/{key_id}/transfer';
-    respondWith(keyWith({ owner: { id: 'mem-2', email: 'bob@example.com', has_left: true } }));
+    respondWith(keyWith({ owner: { id: 'mem-2', email: 'bob@example.com', name: 'Bob', has_left: true } }));
     const memberOf = (id: string, email: string, role: 'developer' | 'billing') => ({
-      ...{ id, email, role, second_factor: false },
+      ...{ id, email, name: '', role, second_factor: false },
       ...{ joined_at: '2026-11-01T09:00:00.000Z', last_seen_at: null },
     });
     api.on('GET /api/organizations/{organization_id}/members', () => ({

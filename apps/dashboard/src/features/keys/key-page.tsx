@@ -1,3 +1,4 @@
+import { personLabel } from '@gateway/base';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -198,7 +199,9 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
       <KeyLimits of={key} />
       <Section title="History">
         <Facts>
-          <Fact name="Owner">{key.owner === null ? 'An operator' : <Text>{key.owner.email}</Text>}</Fact>
+          <Fact name="Owner">
+            {key.owner === null ? 'An operator' : <Text>{personLabel(key.owner)}</Text>}
+          </Fact>
           <Fact name="Created">
             <Time at={key.created_at} />
           </Fact>

@@ -1,3 +1,4 @@
+import { personLabel } from '@gateway/base';
 import type { Result } from '@gateway/dashboard-contract/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -84,9 +85,9 @@ function TransferForm({ of: key, onDone }: { readonly of: Key; readonly onDone: 
           <option value="">
             {candidates?.length === 0 ? 'No other member may own keys' : 'Choose a member'}
           </option>
-          {candidates?.map(({ id, email }) => (
-            <option key={id} value={id}>
-              {visible(email)}
+          {candidates?.map((member) => (
+            <option key={member.id} value={member.id}>
+              {visible(personLabel(member))}
             </option>
           ))}
         </Select>

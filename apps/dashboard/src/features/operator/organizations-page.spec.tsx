@@ -55,6 +55,7 @@ describe('the list of organizations', () => {
       today: { requests: 2, errors: 0, spend_usd: '0.5' },
       last_30_days: { requests: 1_000, errors: 15, spend_usd: '1234.5' },
       margin: marginOf('987.6', '246.9', '740.7'),
+      ...{ days: [], models: [] },
     }));
     api.on('GET /api/organizations/{organization_id}', ({ params }) => ({
       organization: { ...ORGANIZATION, id: params['organization_id'] ?? '' },
@@ -87,6 +88,16 @@ describe('the list of organizations', () => {
     await waitFor(() => {
       const last = api.requestsTo('GET /api/operator/organizations').at(-1);
       expect(Object.fromEntries(last?.query ?? [])).toMatchObject({ search: 'customer', state: 'suspended' });
+    });
+  });
+
+  it('lists only organizations with a low balance', async () => {
+    const { router } = renderPage('/operator/organizations');
+    await userEvent.selectOptions(await screen.findByLabelText('Balance'), 'Below $10');
+    await waitFor(() => expect(router.state.location.search).toEqual({ below: '10' }));
+    await waitFor(() => {
+      const last = api.requestsTo('GET /api/operator/organizations').at(-1);
+      expect(last?.query?.get('balance_below_usd')).toBe('10');
     });
   });
 
@@ -145,6 +156,7 @@ describe('the list of organizations', () => {
         today: { requests: 2, errors: 0, spend_usd: '0.5' },
         last_30_days: { requests: 1_000, errors: 15, spend_usd: spend },
         margin,
+        ...{ days: [], models: [] },
       }));
       api.on('GET /api/operator/organizations', () => ({ data: [], next_page_token: null }));
       renderPage('/operator/organizations');

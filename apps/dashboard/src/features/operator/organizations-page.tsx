@@ -26,23 +26,25 @@ import { RunningVersion } from './running-version';
 type Organization = Result<'GET /api/operator/organizations'>['data'][number];
 
 const STATES = ['active', 'suspended'] as const;
+/** In US dollars. */
+const BALANCES = ['1', '10', '100'] as const;
 
 const route = getRouteApi('/signed-in/operator/organizations');
 
 export function OrganizationsPage() {
   const search = route.useSearch();
-  const { find = '', state } = search;
+  const { find = '', state, below } = search;
   const navigate = route.useNavigate();
   const goTo = useNavigate();
   const [creating, setCreating] = useState(false);
   const query = useInfiniteQuery({
-    queryKey: ['all-organizations', find, state],
+    queryKey: ['all-organizations', find, state, below],
     queryFn: ({ pageParam, signal }) =>
       api.call('GET /api/operator/organizations', {
         query: {
           page_size: '100',
           page_token: pageParam,
-          ...omitUndefined({ search: search.find, state }),
+          ...omitUndefined({ search: search.find, state, balance_below_usd: below }),
         },
         signal,
       }),
@@ -50,7 +52,7 @@ export function OrganizationsPage() {
     getNextPageParam: (last) => last.next_page_token,
     placeholderData: keepPreviousData,
   });
-  const change = (changes: { find?: string | undefined; state?: typeof state | undefined }) =>
+  const change = (changes: { [Name in keyof typeof search]?: (typeof search)[Name] | undefined }) =>
     void navigate({ search: omitUndefined({ ...search, ...changes }), replace: true });
   const shown = query.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
@@ -76,13 +78,24 @@ export function OrganizationsPage() {
           />
           <Select
             aria-label="Status"
-            className="!w-36"
+            className="!w-40"
             value={state ?? ''}
             onChange={({ target }) => change({ state: STATES.find((one) => one === target.value) })}
           >
-            <option value="">All</option>
+            <option value="">Any status</option>
             <option value="active">Active</option>
             <option value="suspended">Suspended</option>
+          </Select>
+          <Select
+            aria-label="Balance"
+            className="!w-40"
+            value={below ?? ''}
+            onChange={({ target }) => change({ below: BALANCES.find((one) => one === target.value) })}
+          >
+            <option value="">Any balance</option>
+            {BALANCES.map((one) => (
+              <option key={one} value={one}>{`Below $${one}`}</option>
+            ))}
           </Select>
         </div>
         {blockingErrorOf(query) ? (
@@ -97,9 +110,9 @@ export function OrganizationsPage() {
             rowId={({ id }) => id}
             stale={query.isPlaceholderData}
           />
-        ) : find !== '' || state !== undefined ? (
+        ) : find !== '' || state !== undefined || below !== undefined ? (
           <Empty icon="search" title="No matches">
-            Try a different search or status.
+            Try a different search, status or balance.
           </Empty>
         ) : (
           <Empty
@@ -136,7 +149,7 @@ const COLUMNS: readonly Column<Organization>[] = [
     header: 'Name',
     accessorFn: ({ name }) => name.toLowerCase(),
     cell: ({ row: { original: one } }) => (
-      <div className="min-w-40">
+      <div className="sm:min-w-40">
         <Link
           to="/o/$organizationId"
           params={{ organizationId: one.id }}
@@ -145,7 +158,7 @@ const COLUMNS: readonly Column<Organization>[] = [
           <Text>{one.name}</Text>
         </Link>
         <p className="text-xs text-ink-faint">
-          <Id>{one.id}</Id>
+          <Id className="break-all">{one.id}</Id>
         </p>
       </div>
     ),

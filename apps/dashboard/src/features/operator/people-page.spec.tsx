@@ -20,6 +20,7 @@ describe('the people page', () => {
         {
           id: 'mem-2',
           email: 'grace@example.com',
+          name: '',
           role: 'member' as const,
           organizations: [],
           second_factor: false,

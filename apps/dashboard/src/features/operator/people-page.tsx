@@ -1,3 +1,4 @@
+import { personLabel } from '@gateway/base';
 import type { Result } from '@gateway/dashboard-contract/client';
 import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -19,7 +20,7 @@ import { Page } from '../../ui/page';
 import { Empty, Failure, messageOf, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
-import { Email, Id, Text, Time, visible } from '../../ui/values';
+import { Email, Id, PersonName, Text, Time, visible } from '../../ui/values';
 
 type Person = Result<'GET /api/people'>['data'][number];
 
@@ -48,8 +49,8 @@ export function PeoplePage() {
       <div className="grid gap-3">
         <DebouncedInput
           type="search"
-          aria-label="Search by email or ID"
-          placeholder="Search by email or ID"
+          aria-label="Search by name, email or ID"
+          placeholder="Search by name, email or ID"
           className="sm:w-64"
           value={find}
           onCommit={(text) => void navigate({ search: text === '' ? {} : { find: text }, replace: true })}
@@ -83,10 +84,10 @@ const COLUMNS: readonly Column<Person>[] = [
   {
     id: 'email',
     header: 'Person',
-    accessorFn: ({ email }) => email,
+    accessorFn: personLabel,
     cell: ({ row: { original: person } }) => (
       <span className="flex flex-wrap items-center gap-2">
-        <Email className="font-medium">{person.email}</Email>
+        <PersonName of={person} />
         {person.role === 'operator' && <Badge tone="good">Operator</Badge>}
         {person.disabled && <Badge tone="bad">Disabled</Badge>}
         <span className="basis-full text-xs font-normal text-ink-soft @2xl:hidden">

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client';
 import { blockingErrorOf } from '../../api/transient-error';
 import { count, errorRate } from '../../format/count';
@@ -9,13 +9,15 @@ import { Margin, marginNote } from './margin';
 
 const REFETCH_INTERVAL_MS = 60_000;
 
+export const platformUsage = queryOptions({
+  queryKey: ['platform-usage'],
+  queryFn: ({ signal }) => api.call('GET /api/operator/usage', { signal }),
+  refetchInterval: REFETCH_INTERVAL_MS,
+});
+
 /** The usage of all organizations. */
 export function PlatformFigures() {
-  const usage = useQuery({
-    queryKey: ['platform-usage'],
-    queryFn: ({ signal }) => api.call('GET /api/operator/usage', { signal }),
-    refetchInterval: REFETCH_INTERVAL_MS,
-  });
+  const usage = useQuery(platformUsage);
   if (blockingErrorOf(usage)) {
     return <Failure error={usage.error} what="platform usage" onRetry={() => void usage.refetch()} />;
   }

@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api } from '../../api/client';
-import { organizationQuery } from '../../api/organizations';
 import { count, counted } from '../../format/count';
 import { Badge, Notice } from '../../ui/notice';
 import { Fact, Facts, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
-import { Id, LogTime, Money, Text, Time } from '../../ui/values';
+import { Id, LogTime, Money, Time } from '../../ui/values';
+import { OrganizationLink } from './organization-link';
 
 type Reconciliation = Result<'GET /api/operator/reconciliation'>['reconciliation'];
 type Ledger = NonNullable<Reconciliation['ledger']>;
@@ -90,8 +90,8 @@ function ReconciliationResult({ of: { ledger, usage } }: { readonly of: Reconcil
       </Facts>
       {differences > 0 && (
         <Notice tone="bad" title="Reconciliation found differences">
-          Nothing is corrected automatically. See docs/operate/reconciliation.md. The oldest differences are
-          shown.
+          Nothing is corrected automatically. The page Reconciliation of the documentation says what to do.
+          The oldest differences are shown.
         </Notice>
       )}
       {ledger !== null && ledger.differences.length > 0 && (
@@ -167,20 +167,6 @@ const USAGE_KINDS: Readonly<Record<string, string>> = {
   daily_values: 'Daily totals by end user and tag',
 };
 
-/** The id of an organization whose name is unknown. */
-function Organization({ id }: { readonly id: string }) {
-  const { data } = useQuery(organizationQuery(id));
-  return (
-    <Link
-      to="/o/$organizationId"
-      params={{ organizationId: id }}
-      className="hover:text-accent hover:underline"
-    >
-      {data ? <Text>{data.name}</Text> : <Id>{id}</Id>}
-    </Link>
-  );
-}
-
 const LEDGER_COLUMNS: readonly Column<LedgerDifference>[] = [
   {
     id: 'figure',
@@ -189,7 +175,7 @@ const LEDGER_COLUMNS: readonly Column<LedgerDifference>[] = [
       <>
         <p className="font-medium">{LEDGER_KINDS[original.kind] ?? original.kind}</p>
         <p className="text-xs text-ink-faint">
-          <Organization id={original.organization_id} />
+          <OrganizationLink id={original.organization_id} />
         </p>
         {original.generation_id !== null && (
           <p className="text-xs text-ink-faint">
@@ -246,7 +232,7 @@ const USAGE_COLUMNS: readonly Column<UsageDifference>[] = [
           {USAGE_KINDS[original.kind] ?? original.kind}, from <LogTime at={original.starts_at} />
         </p>
         <p className="text-xs text-ink-faint">
-          <Organization id={original.organization_id} />
+          <OrganizationLink id={original.organization_id} />
         </p>
       </>
     ),

@@ -39,6 +39,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'member.create': 'Account created',
   'member.set_operator': 'Operator role changed',
   'member.change_password': 'Password changed',
+  'member.change_profile': 'Profile changed',
   'member.reset_password': 'Password reset',
   'member.request_password_reset': 'Password reset requested',
   'member.create_password_reset_link': 'Password reset link created',

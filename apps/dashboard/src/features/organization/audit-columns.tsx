@@ -2,6 +2,7 @@ import type { Result } from '@gateway/dashboard-contract/client';
 import { Link } from '@tanstack/react-router';
 import type { Column } from '../../ui/table';
 import { Id, Text, LogTime, LogTimeHeading } from '../../ui/values';
+import { OrganizationLink } from '../operator/organization-link';
 import { actionLabel } from './audit-actions';
 import { AuditChanges } from './audit-changes';
 import type { AuditSearch } from './audit-search';
@@ -19,13 +20,7 @@ export function auditColumns(search: AuditSearch, isPlatform: boolean): readonly
         <span className="text-ink-faint">Platform</span>
       ) : (
         <>
-          <Link
-            to="/o/$organizationId"
-            params={{ organizationId: entry.organization_id }}
-            className="hover:text-accent hover:underline"
-          >
-            <Id>{entry.organization_id}</Id>
-          </Link>
+          <OrganizationLink id={entry.organization_id} />
           <p className="text-xs">
             <Link
               to="."

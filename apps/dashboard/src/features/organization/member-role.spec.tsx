@@ -10,6 +10,7 @@ const SET_ROLE = 'PUT /api/organizations/{organization_id}/members/{member_id}/r
 const MEMBER = {
   id: 'mem-2',
   email: 'grace@example.com',
+  name: '',
   role: 'member' as const,
   second_factor: false,
   joined_at: '2026-11-01T09:00:00.000Z',

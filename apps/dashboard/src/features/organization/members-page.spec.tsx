@@ -8,6 +8,7 @@ import { renderPage } from '../../testing/render-page';
 const MEMBERS = Array.from({ length: 250 }, (_, index) => ({
   id: `mem-${250 - index}`,
   email: `person${250 - index}@example.com`,
+  name: '',
   role: 'member' as const,
   second_factor: false,
   joined_at: '2026-11-01T09:00:00.000Z',
@@ -30,7 +31,7 @@ describe('the list of members', () => {
     const { router } = renderPage('/o/org-1/members');
     await screen.findByText('person250@example.com');
     expect(screen.queryByText('person1@example.com')).toBeNull();
-    await userEvent.type(screen.getByLabelText('Search by email or ID'), 'PERSON1@');
+    await userEvent.type(screen.getByLabelText('Search by name, email or ID'), 'PERSON1@');
     await screen.findByText('person1@example.com');
     expect(router.state.location.search).toEqual({ find: 'PERSON1@' });
     expect(screen.queryByText('person250@example.com')).toBeNull();

@@ -1,3 +1,4 @@
+import { personLabel } from '@gateway/base';
 import type { Result } from '@gateway/dashboard-contract/client';
 import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -16,7 +17,7 @@ import { Page, Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
-import { Email, Text, Time, visible } from '../../ui/values';
+import { Email, PersonName, Text, Time, visible } from '../../ui/values';
 import { Domains } from './domains';
 import { SecondFactorRequired } from './second-factor-required';
 import { InvitePerson } from './invite-person';
@@ -72,8 +73,8 @@ export function MembersPage() {
       <div className="grid gap-3">
         <DebouncedInput
           type="search"
-          aria-label="Search by email or ID"
-          placeholder="Search by email or ID"
+          aria-label="Search by name, email or ID"
+          placeholder="Search by name, email or ID"
           className="sm:w-64"
           value={find}
           onCommit={(text) => void navigate({ search: text === '' ? {} : { find: text }, replace: true })}
@@ -128,12 +129,12 @@ function MemberTable({ organizationId, members, stale, partial }: MemberTablePro
     {
       id: 'email',
       header: 'Person',
-      accessorFn: ({ email }) => email,
+      accessorFn: personLabel,
       cell: ({ row: { original: member } }) => (
-        <>
-          <Email className="font-medium">{member.email}</Email>
-          {member.id === session.member.id && <span className="text-ink-faint"> (you)</span>}
-        </>
+        <span className="flex flex-wrap items-baseline gap-x-1.5">
+          <PersonName of={member} />
+          {member.id === session.member.id && <span className="text-ink-faint">(you)</span>}
+        </span>
       ),
     },
     {

@@ -107,7 +107,7 @@ function columnsOf(organizationId: string, canManage: boolean): readonly Column<
             <Text>{project.name}</Text>
           </Link>
           <p className="text-xs text-ink-faint">
-            <Id>{project.id}</Id>
+            <Id className="break-all">{project.id}</Id>
           </p>
         </div>
       ),

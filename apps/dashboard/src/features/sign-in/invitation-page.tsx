@@ -7,6 +7,7 @@ import { sessionQuery } from '../../api/session';
 import { relativeTime } from '../../format/time';
 import { Button, buttonClass } from '../../ui/button';
 import { AuthLayout } from '../../ui/auth-layout';
+import { Field, Input } from '../../ui/field';
 import { Notice } from '../../ui/notice';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { Text, visible } from '../../ui/values';
@@ -87,13 +88,14 @@ function InvalidLink() {
 }
 
 function Accept({ token, needsPassword }: { readonly token: string; readonly needsPassword: boolean }) {
+  const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const accept = useMutation({
     mutationFn: () =>
       api.call('POST /api/invitations/accept', {
-        body: { ...bodyOf(token), ...(needsPassword ? { password } : {}) },
+        body: { ...bodyOf(token), ...(needsPassword ? { password, name } : {}) },
       }),
     onSuccess: async (state) => {
       clearLinkToken();
@@ -110,7 +112,19 @@ function Accept({ token, needsPassword }: { readonly token: string; readonly nee
         accept.mutate();
       }}
     >
-      {needsPassword && <NewPassword label="Choose a password" value={password} onChange={setPassword} />}
+      {needsPassword && (
+        <>
+          <Field label="Your name" optional hint="Shown next to your email.">
+            <Input
+              autoComplete="name"
+              maxLength={100}
+              value={name}
+              onChange={({ target }) => setName(target.value)}
+            />
+          </Field>
+          <NewPassword label="Choose a password" value={password} onChange={setPassword} />
+        </>
+      )}
       {accept.error && <FailureLine error={accept.error} />}
       <Button type="submit" kind="primary" busy={accept.isPending}>
         Accept invitation

@@ -5,6 +5,8 @@ export type { MemberRole };
 export interface Member {
   readonly id: string;
   readonly email: string;
+  /** Empty: not given. */
+  readonly name: string;
   readonly role: MemberRole;
 }
 

@@ -122,6 +122,7 @@ export interface ApiKey {
 export interface KeyOwner {
   readonly id: string;
   readonly email: string;
+  readonly name: string;
   readonly isOperator: boolean;
   /** Neither a member of the organization nor an operator, or disabled. */
   readonly hasLeft: boolean;

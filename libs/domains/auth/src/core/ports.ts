@@ -36,11 +36,12 @@ export interface OrganizationStore {
 }
 
 /** Absent fields do not filter. */
-interface OrganizationFilter {
+export interface OrganizationFilter {
   /** Only the organizations of this member. */
   readonly memberId?: string;
   /** Only this one. */
   readonly organizationId?: string;
+  readonly ids?: readonly string[];
   /** Part of the name or id, in any case. */
   readonly search?: string;
   readonly suspended?: boolean;
@@ -176,6 +177,8 @@ export interface BudgetReader {
     roles: readonly OrganizationRole[],
     limit: number,
   ): Promise<readonly string[]>;
+  /** The time zones of people by their email, of those who have one. */
+  timeZonesOf(emails: readonly string[]): Promise<Readonly<Record<string, string>>>;
 }
 
 export interface AddressRanges {

@@ -54,6 +54,15 @@ describe('budgets for the alerts of the ledger', () => {
     expect(nextPageToken).toBe('');
   });
 
+  it('come with the time zones of people who have one', async () => {
+    const emails = ['zoned@example.com', 'other@example.com', 'unknown@example.com'];
+    for (const email of emails.slice(0, 2)) await fixture.member(email, 'staple and tomato');
+    await fixture.pool.query(`update members set time_zone = 'Asia/Tokyo' where email = $1`, [emails[0]]);
+    expect((await budgets.listTimeZones({ emails })).timeZones).toEqual({
+      'zoned@example.com': 'Asia/Tokyo',
+    });
+  });
+
   it('include the ceiling where the organization has no budget', async () => {
     await fixture.setCeilings(organizationId, { dailyBudgetNanoUsd: 40n });
     expect((await list()).owners).toMatchObject([

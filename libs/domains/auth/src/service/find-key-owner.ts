@@ -16,5 +16,6 @@ export async function findKeyOwner(
   if (!member || member.disabled || !mayOwn) {
     return invalid('member_id', 'member_id must be a member of the organization whose role may own keys.');
   }
-  return { id: member.id, email: member.email, isOperator: member.role === 'operator', hasLeft: false };
+  const { id, email, name } = member;
+  return { id, email, name, isOperator: member.role === 'operator', hasLeft: false };
 }

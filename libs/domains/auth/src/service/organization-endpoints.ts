@@ -2,7 +2,7 @@ import type { CallActor } from '@gateway/actors';
 import { implement, pageView, type Implementation } from '@gateway/admin-calls';
 import { isIdLike, notFound, readPage, readSearchText, type AdminRefusal } from '@gateway/auth-shared';
 import { accepted, acceptedOrCurrent } from '@gateway/auth-shared/service';
-import { endpoints, parts } from '@gateway/dashboard-contract';
+import { endpoints, parts, type QueryOf } from '@gateway/dashboard-contract';
 import { refuseUnlessPermitted, type PermissionPorts } from '@gateway/people';
 import type { Organization } from '../core/model';
 import { createOrganization } from '../core/organizations/create-organization';
@@ -17,7 +17,7 @@ import { setSecondFactorRequired } from '../core/organizations/set-second-factor
 import { setTargetRules } from '../core/organizations/set-target-rules';
 import { setUsageTags } from '../core/organizations/set-usage-tags';
 import { updateOrganization } from '../core/organizations/update-organization';
-import type { AuthPorts } from '../core/ports';
+import type { AuthPorts, OrganizationFilter } from '../core/ports';
 import { limitChangesOf } from './limits';
 import { timeEdgeWait, type AuthMetrics } from './metrics';
 import { ownLimitsView, organizationView, targetRulesView } from './views';
@@ -46,20 +46,27 @@ export function createOrganizationEndpoints(
     return { organization: organizationView(organization) };
   }
 
+  async function list(query: QueryOf<typeof parts.organizations>, own: OrganizationFilter) {
+    const search = readSearchText(query.search);
+    const filter = {
+      ...own,
+      ...(search !== undefined && { search }),
+      ...(query.state !== undefined && { suspended: query.state === 'suspended' }),
+      ...(query.ids && { ids: query.ids.filter(isIdLike) }),
+    };
+    const page = await readPage(query.page_size, query.page_token, (request) =>
+      ports.organizations.list(request, filter),
+    );
+    return pageView(page.items.map(organizationView), page.nextPageToken);
+  }
+
   return [
     implement(organizations.list, async ({ query, actor }) => {
       const seesAll = !(await refuseUnlessPermitted(people, actor, 'platform:organizations'));
-      const search = readSearchText(query.search);
-      const filter = {
-        ...(seesAll ? {} : ownOrganizationsOf(actor)),
-        ...(search !== undefined && { search }),
-        ...(query.state !== undefined && { suspended: query.state === 'suspended' }),
-      };
-      const page = await readPage(query.page_size, query.page_token, (request) =>
-        ports.organizations.list(request, filter),
-      );
-      return pageView(page.items.map(organizationView), page.nextPageToken);
+      return list(query, seesAll ? {} : ownOrganizationsOf(actor));
     }),
+
+    implement(parts.organizations, ({ query }) => list(query, {})),
 
     implement(organizations.create, async ({ body: { name, limits, ceilings }, actor }) => {
       const wanted = {

@@ -9,7 +9,7 @@ const KEY: ApiKey = {
     ...{ name: 'a key', scopes: ['chat'], allowedModels: [], ipAllowlist: [], limits: {} },
     jsonStreaming: false,
   },
-  owner: { id: 'mem-2', email: 'ada@example.com', isOperator: false, hasLeft: false },
+  owner: { id: 'mem-2', email: 'ada@example.com', name: 'Ada', isOperator: false, hasLeft: false },
 };
 const forCustomer = (key: ApiKey) => keyView(key, { now: NOW, isOperator: false });
 

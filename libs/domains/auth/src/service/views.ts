@@ -125,7 +125,7 @@ export function keyView(key: ApiKey, { now, isOperator }: KeyViewContext) {
 function keyOwnerView(owner: KeyOwner, isOperator: boolean) {
   return owner.isOperator && !isOperator
     ? null
-    : { id: owner.id, email: owner.email, has_left: owner.hasLeft };
+    : { id: owner.id, email: owner.email, name: owner.name, has_left: owner.hasLeft };
 }
 
 function previousSecretView(previous: PreviousSecret | undefined, now: UnixMs) {

@@ -14,6 +14,25 @@ export const recoveryCodes = z
   .meta({ id: 'RecoveryCodes' });
 
 export const accountEndpoints = {
+  changeProfile: endpoint({
+    method: 'PUT',
+    path: '/api/account/profile',
+    owner: 'auth',
+    access: 'signed_in',
+    summary: 'Change your name and time zone',
+    description:
+      'Others see the name next to your email. The dashboard sets the time zone of the browser at the first sign-in; emails have times in it and in UTC.',
+    body: z.strictObject({
+      name: z.string().max(1_000).optional().meta({ description: 'Empty: no name.' }),
+      time_zone: z
+        .string()
+        .max(100)
+        .optional()
+        .meta({ description: 'An IANA time zone.', examples: ['Europe/Berlin'] }),
+    }),
+    response: noContent,
+    audit: ['member.change_profile'],
+  }),
   changePassword: endpoint({
     method: 'PUT',
     path: '/api/account/password',

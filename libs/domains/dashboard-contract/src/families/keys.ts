@@ -62,6 +62,7 @@ export const key = z
       .object({
         id,
         email: z.string(),
+        name: z.string().meta({ description: 'Empty: not given.' }),
         has_left: z.boolean().meta({
           description:
             'The owner is no longer a member of the organization, or is disabled. The key still works.',

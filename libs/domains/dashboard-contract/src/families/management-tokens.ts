@@ -24,7 +24,8 @@ const managementToken = z
         'A token works only while the person who created it has the permission to create it: `creator_without_access` when they have lost it, or their account is disabled.',
     }),
     created_by: z.string().nullable().meta({
-      description: 'The email of a person; null for an operator of the platform.',
+      description:
+        'A person, such as `Ada Lovelace <ada@example.com>`; null for an operator of the platform.',
     }),
     created_at: time,
     expires_on: day.meta({ description: 'The last valid day, UTC.' }),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { endpoint, json } from '../endpoint';
-import { id, page, time, usd } from '../fields';
+import { amountUsd, day, id, page, time, usd } from '../fields';
 import { key } from './keys';
 import { organization, organizationQuery } from './organizations';
+import { reconciliation, settlementHealth } from './settlement';
 import { usageTotals } from './usage';
 
 const number = z.int().min(0);
@@ -123,94 +124,6 @@ const providerHealth = z
   })
   .meta({ id: 'ProviderHealth' });
 
-export const openHolds = z.object({
-  count: number,
-  held_usd: usd,
-  oldest_age_ms: number.nullable().meta({ description: 'Null without open holds.' }),
-  overdue: number.meta({ description: 'Past their deadline and not yet voided.' }),
-});
-
-export const spool = z.object({ generations: number, bytes: number });
-
-const settlementHealth = z
-  .object({
-    observed_at: time,
-    open_holds: openHolds.nullable().meta({ description: 'Null when the ledger is unavailable.' }),
-    event_log: z
-      .array(
-        z.object({
-          topic: z.string(),
-          group: z.string(),
-          lag: number.meta({ description: 'Events not yet handled.' }),
-        }),
-      )
-      .nullable()
-      .meta({ description: 'Null when it is unavailable.' }),
-    spool: spool.nullable().meta({
-      description:
-        'Finished generations on disk, waiting for the event log; null when the router is unavailable.',
-    }),
-  })
-  .meta({ id: 'SettlementHealth' });
-
-const difference = {
-  organization_id: z.string(),
-  first_seen_at: time,
-};
-
-const known = number.meta({ description: 'The number of known differences, counted up to 1,000.' });
-
-const sums = z.object({ generations: number, cost_usd: usd, charged_usd: usd });
-
-export const usageReconciliation = z.object({
-  compared_until: time.nullable().meta({
-    description: 'Settlements before this time have been compared; null before the first comparison.',
-  }),
-  known_differences: known,
-  differences: z
-    .array(
-      z.object({
-        ...difference,
-        kind: z.string().meta({ description: 'The compared figure.' }),
-        starts_at: time.meta({ description: 'The start of the hour or day.' }),
-        expected: sums,
-        found: sums,
-      }),
-    )
-    .meta({ description: 'The oldest differences.' }),
-});
-
-export const ledgerReconciliation = z.object({
-  last_run_at: time.nullable(),
-  reconciled_until: time.nullable().meta({
-    description: 'Every difference before this time has been found; null before the first full pass.',
-  }),
-  known_differences: known,
-  differences: z
-    .array(
-      z.object({
-        ...difference,
-        kind: z.string().meta({ description: 'The compared figure.' }),
-        generation_id: z.string().nullable().meta({ description: 'Set for settlements.' }),
-        expected_usd: usd,
-        found_usd: usd,
-      }),
-    )
-    .meta({ description: 'The oldest differences.' }),
-});
-
-const reconciliation = z
-  .object({
-    observed_at: time,
-    ledger: ledgerReconciliation
-      .nullable()
-      .meta({ description: 'Balances compared with postings; null when the ledger is unavailable.' }),
-    usage: usageReconciliation
-      .nullable()
-      .meta({ description: 'Usage compared with settlements; null when usage is unavailable.' }),
-  })
-  .meta({ id: 'Reconciliation' });
-
 const margin = z
   .object({
     spend_usd: usd.meta({ description: 'The spend of the requests whose provider cost is known.' }),
@@ -218,7 +131,7 @@ const margin = z
     margin_usd: usd.meta({ description: '`spend_usd` minus `provider_cost_usd`; may be negative.' }),
   })
   .nullable()
-  .meta({ id: 'Margin', description: 'Of the last 30 days; null when no provider cost is known.' });
+  .meta({ id: 'Margin', description: 'Null when no provider cost is known.' });
 
 export const organizationUsage = z.object({
   last_30_days: usageTotals,
@@ -283,7 +196,13 @@ export const operatorEndpoints = {
     access: 'platform:organizations',
     summary: 'List or search all organizations with balance, spend, margin, errors and last use',
     description: 'The last 30 UTC days include today.',
-    query: organizationQuery,
+    query: organizationQuery.extend({
+      balance_below_usd: amountUsd.optional().meta({
+        description:
+          'Only organizations that ever had credit, and have a lower balance: at most the 200 with the lowest one.',
+        examples: ['10'],
+      }),
+    }),
     response: json(page(organizationFigures)),
     compressed: true,
   }),
@@ -292,9 +211,22 @@ export const operatorEndpoints = {
     path: '/api/operator/usage',
     owner: 'generation-query',
     access: 'platform:organizations',
-    summary: 'Get usage and margin of all organizations',
+    summary: 'Get usage and margin of all organizations, also by day and by model',
     description: 'Days are UTC. The last 30 days include today.',
-    response: json(z.object({ today: usageTotals, last_30_days: usageTotals, margin })),
+    response: json(
+      z.object({
+        today: usageTotals,
+        last_30_days: usageTotals,
+        margin,
+        days: z
+          .array(usageTotals.extend({ day, margin }))
+          .meta({ description: 'The days with usage, newest first.' }),
+        models: z
+          .array(usageTotals.extend({ model_id: id, margin }))
+          .meta({ description: 'Those that were used, with the highest spend first.' }),
+      }),
+    ),
+    compressed: true,
   }),
   catalogue: endpoint({
     method: 'GET',

@@ -11,10 +11,13 @@ export const organizationRole = z.enum(ORGANIZATION_ROLES).meta({
     'Members have read access. Developers also manage their own keys and use the playground, billing also changes credit alerts. Admins manage everything except owners, and owners everything.',
 });
 
+const personName = z.string().meta({ description: 'The name of the person; empty: not given.' });
+
 export const person = z
   .object({
     id,
     email: z.string(),
+    name: personName,
     role: z
       .enum(['operator', 'member'])
       .meta({ description: 'Operators run the platform and have all permissions in every organization.' }),
@@ -25,6 +28,7 @@ const organizationMember = z
   .object({
     id,
     email: z.string(),
+    name: personName,
     role: organizationRole,
     joined_at: time,
     second_factor: z.boolean(),
@@ -38,7 +42,9 @@ const invitation = z
     email: z.string(),
     role: organizationRole,
     state: z.enum(['pending', 'expired', 'accepted', 'revoked']),
-    invited_by: z.string().meta({ description: 'The email of a person, or `Operator`.' }),
+    invited_by: z
+      .string()
+      .meta({ description: 'A person, such as `Ada Lovelace <ada@example.com>`, or `Operator`.' }),
     created_at: time,
     expires_at: time,
   })
@@ -51,9 +57,7 @@ const organizationDomain = z
   .object({
     domain: z.string().meta({ description: 'In lower case and punycode.' }),
     role: domainRole.meta({ description: 'The role that people of the domain get.' }),
-    mapped_by: z
-      .string()
-      .meta({ description: 'The email of an operator, for operators; otherwise `Operator`.' }),
+    mapped_by: z.string().meta({ description: 'An operator, for operators; otherwise `Operator`.' }),
     mapped_at: time,
   })
   .meta({ id: 'OrganizationDomain' });
@@ -83,7 +87,7 @@ export const peopleEndpoints = {
     owner: 'auth',
     access: 'members:read',
     summary: 'List or search the members of an organization',
-    query: pageQuery.extend({ search: searchText('email or the id') }),
+    query: pageQuery.extend({ search: searchText('email, the name or the id') }),
     response: json(page(organizationMember).extend({ total })),
     compressed: true,
   }),
@@ -207,7 +211,7 @@ export const peopleEndpoints = {
     owner: 'auth',
     access: 'platform:people',
     summary: 'List or search all people with an account',
-    query: pageQuery.extend({ search: searchText('email or the id') }),
+    query: pageQuery.extend({ search: searchText('email, the name or the id') }),
     response: json(page(personInList).extend({ total })),
     compressed: true,
   }),

@@ -36,6 +36,9 @@ export const sessionState = z
     signed_in_by: z.enum(['password', 'oidc']),
     second_factor: z.boolean().meta({ description: 'Whether two-factor authentication is enabled.' }),
     has_password: z.boolean(),
+    time_zone: z
+      .string()
+      .meta({ description: 'The IANA time zone of the emails to the person; empty: unknown.' }),
     second_factor_setup_required: z.boolean().meta({
       description:
         'Everything but the own account is refused until the person sets up two-factor authentication.',
@@ -231,7 +234,11 @@ export const sessionEndpoints = {
     description:
       'A new person chooses a password and is signed in. A person with an account must be signed in as the invited person ' +
       'and sends no password; otherwise 401 `not_signed_in`. Without `token`, the last one looked up is used.',
-    body: z.strictObject({ token: credential.optional(), password: credential.optional() }),
+    body: z.strictObject({
+      token: credential.optional(),
+      password: credential.optional(),
+      name: z.string().max(1_000).optional().meta({ description: 'The name of a new person.' }),
+    }),
     response: created(sessionState),
     audit: ['invitation.accept', 'member.create'],
     errors: ['link_not_valid', 'not_signed_in', 'too_many_attempts'],

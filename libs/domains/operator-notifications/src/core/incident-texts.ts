@@ -15,13 +15,13 @@ export const incidentTexts: Readonly<Record<IncidentCause, IncidentText>> = {
     title: "A provider rejects the gateway's API key, address or model name",
     impact: 'Requests fail with 500 upstream_config_error unless the model has another working target.',
     action: "Correct the provider's API key, or its address or model name in models.yaml.",
-    page: '/operator/providers',
+    page: '/operator/catalogue?tab=providers',
   },
   model_unavailable: {
     title: 'A model is unavailable for every organization',
     impact: 'Its requests fail, because the circuits of all its targets are open.',
     action: "See which calls fail, and the provider's status page. Add another target in models.yaml.",
-    page: '/operator/providers',
+    page: '/operator/catalogue?tab=providers',
   },
   dead_letters: {
     title: 'Events could not be processed',

@@ -86,15 +86,22 @@ export function titleOf({ kind, cause }: Pick<OperatorNotification, 'kind' | 'ca
 /** Listed in full up to this number. */
 const MAX_SUBJECTS_IN_TEXT = 20;
 
-/** @param dashboardUrl the dashboard's origin; undefined: pages are named by their path. */
-export function mailOf(notification: OperatorNotification, dashboardUrl: string | undefined): MailContent {
+/**
+ * @param dashboardUrl the dashboard's origin; undefined: pages are named by their path.
+ * @param timeZone of the recipient; undefined: unknown.
+ */
+export function mailOf(
+  notification: OperatorNotification,
+  dashboardUrl: string | undefined,
+  timeZone: string | undefined,
+): MailContent {
   const { kind, cause, created, subjects } = notification;
   const subject = `[Inference Gateway] ${titleOf(notification)}`;
   if (cause === undefined) {
     return {
       subject,
       paragraphs: ['This is a test. Operator notifications of the Inference Gateway reach you.'],
-      facts: [['Sent', mailTime(created)]],
+      facts: [['Sent', mailTime(created, timeZone)]],
     };
   }
   const { impact, action, page } = incidentTexts[cause];
@@ -105,7 +112,7 @@ export function mailOf(notification: OperatorNotification, dashboardUrl: string 
   const facts = [
     ...listed,
     ...(more > 0 ? [['And', `${more} more`] as const] : []),
-    ['Sent', mailTime(created)] as const,
+    ['Sent', mailTime(created, timeZone)] as const,
   ];
   const paragraphs =
     kind === 'recovered'

@@ -7,6 +7,8 @@ export type { OrganizationRole };
 export interface StoredMember extends Member {
   /** By an operator: cannot sign in. */
   readonly disabled: boolean;
+  /** IANA name; empty: unknown. */
+  readonly timeZone: string;
   /** Absent: the member signs in by single sign-on only. */
   readonly passwordHash?: string;
   /** The second factor; active once it is confirmed. */
@@ -24,6 +26,7 @@ export interface OrganizationMember {
   /** The member id. */
   readonly id: string;
   readonly email: string;
+  readonly name: string;
   readonly role: OrganizationRole;
   readonly joinedAt: UnixMs;
   readonly lastSeenAt?: UnixMs;

@@ -32,7 +32,7 @@ export interface MemberStore {
   insert(member: StoredMember, createdAt: UnixMs, audit: AuditEntry): Promise<boolean>;
   find(id: string): Promise<StoredMember | undefined>;
   findByEmail(email: string): Promise<StoredMember | undefined>;
-  /** @param search part of the email or id, in any case; undefined: all. */
+  /** @param search part of the email, name or id, in any case; undefined: all. */
   list(page: PageRequest, search?: string): Promise<readonly Person[]>;
   /** How many people all pages of `list` have. */
   count(search?: string): Promise<number>;
@@ -46,6 +46,8 @@ export interface MemberStore {
     audit: AuditEntry,
     changed?: { readonly checked: StoredMember; readonly sessionId: string; readonly opened: NewSession },
   ): Promise<EndedSessions | undefined>;
+  /** Absent fields keep their value. */
+  changeProfile(memberId: string, changes: ProfileChanges, audit: AuditEntry): Promise<void>;
   /**
    * Decides under a lock of the member and of the actor, so that two operators cannot change each other concurrently.
    * Writes the role, and whether the member is disabled. A change ends all the member's sessions, and reset links of a
@@ -56,6 +58,11 @@ export interface MemberStore {
     actorId: string,
     decide: (current: StoredMember, actor: StoredMember | undefined) => Decision<StoredMember>,
   ): Promise<ChangedMember | AdminRefusal | undefined>;
+}
+
+export interface ProfileChanges {
+  readonly name?: string;
+  readonly timeZone?: string;
 }
 
 export interface ChangedMember extends EndedSessions {
@@ -160,7 +167,7 @@ export interface MembershipStore {
   listOf(memberId: string): Promise<readonly Membership[]>;
   /** Whether any organization of the member requires a second factor. */
   requireSecondFactor(memberId: string): Promise<boolean>;
-  /** @param search part of the email or id, in any case; undefined: all. */
+  /** @param search part of the email, name or id, in any case; undefined: all. */
   listIn(organizationId: string, page: PageRequest, search?: string): Promise<readonly OrganizationMember[]>;
   /** How many members all pages of `listIn` have. */
   countIn(organizationId: string, search?: string): Promise<number>;

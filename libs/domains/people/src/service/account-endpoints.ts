@@ -3,6 +3,7 @@ import { accepted } from '@gateway/auth-shared/service';
 import { endpoints, parts } from '@gateway/dashboard-contract';
 import { personOf } from '@gateway/rpc';
 import { renderSVG } from 'uqr';
+import { changeProfile } from '../core/people/change-profile';
 import type { PeoplePorts } from '../core/ports';
 import { changePassword } from '../core/sign-in/change-password';
 import { confirmTotp, enrolTotp, removeTotp, renewRecoveryCodes } from '../core/sign-in/totp-enrolment';
@@ -15,6 +16,10 @@ const { account } = endpoints;
 /** The signed-in person's own password, second factor and identities. */
 export function createAccountEndpoints(ports: PeoplePorts): readonly Implementation[] {
   return [
+    implement(account.changeProfile, async ({ body: { name, time_zone: timeZone }, ...input }) =>
+      accepted(await changeProfile(ports, { person: personOf(input), name, timeZone })),
+    ),
+
     implement(parts.changePassword, async ({ body, client: { device }, signal, ...input }) => {
       const passwords = { currentPassword: body.current_password, newPassword: body.new_password };
       const change = { person: personOf(input), device, ...passwords };

@@ -24,6 +24,7 @@ export async function sessionStateView(ports: PeoplePorts, session: StoredSessio
     permissions: [...platformPermissions(session.member.role)],
     signed_in_by: session.signedInBy,
     second_factor: member !== undefined && hasSecondFactor(member),
+    time_zone: member?.timeZone ?? '',
     has_password: member?.passwordHash !== undefined,
     second_factor_setup_required: secondFactorSetupRequired,
   };

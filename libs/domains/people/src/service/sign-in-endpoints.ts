@@ -85,8 +85,8 @@ export function createSignInEndpoints(
     }),
 
     implement(parts.acceptInvitation, async ({ body, client: { ipAddress, device } }) => {
-      const { token = '', password, session_token: sessionToken } = body;
-      const acceptance = { token, password, sessionToken, ipAddress, device };
+      const { token = '', password, name, session_token: sessionToken } = body;
+      const acceptance = { token, password, name, sessionToken, ipAddress, device };
       return openedWithStateView(ports, accepted(await acceptInvitation(ports, acceptance)));
     }),
 

@@ -1,18 +1,19 @@
 import { isoTime, timeOrNull } from '@gateway/admin-calls';
 import type { Member } from '@gateway/auth-shared';
-import { OPERATOR_LABEL, type UnixMs } from '@gateway/base';
+import { OPERATOR_LABEL, personLabel, type UnixMs } from '@gateway/base';
 import { stateOfManagementToken, type ManagementToken } from '../core/management-tokens/management-token';
 import type { Identity, Invitation, OrganizationDomain, OrganizationMember, Person } from '../core/model';
 import { stateOf } from '../core/people/invitations';
 
-export function memberView({ id, email, role }: Member) {
-  return { id, email, role };
+export function memberView({ id, email, name, role }: Member) {
+  return { id, email, name, role };
 }
 
 export function organizationMemberView(member: OrganizationMember) {
   return {
     id: member.id,
     email: member.email,
+    name: member.name,
     role: member.role,
     joined_at: isoTime(member.joinedAt),
     second_factor: member.secondFactor,
@@ -76,7 +77,7 @@ export function managementTokenView(token: ManagementToken, { now, isOperator }:
     role: token.scope?.role ?? ('operator' as const),
     access: token.access,
     state: stateOfManagementToken(token, now),
-    created_by: creator.memberRole === 'operator' && !isOperator ? null : creator.email,
+    created_by: creator.memberRole === 'operator' && !isOperator ? null : personLabel(creator),
     created_at: isoTime(token.createdAt),
     expires_on: token.expiresOn,
     revoked_at: timeOrNull(token.revokedAt),

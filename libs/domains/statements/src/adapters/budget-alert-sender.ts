@@ -22,8 +22,12 @@ export function createBudgetAlertSender({
         if (alert.webhook) await webhooks.send(alert.webhook, messageOf(alert));
       } else {
         if (!mailer) throw new Error('no mail server is configured');
-        const name = await pages.nameOf(alert.organizationId);
-        await mailer.send({ to: alert.recipient, ...mailOf(alert, name, pages) });
+        const [name, zones] = await Promise.all([
+          pages.nameOf(alert.organizationId),
+          pages.timeZonesOf([alert.recipient]),
+        ]);
+        const reachedAt = mailTime(alert.reachedAt, zones[alert.recipient]);
+        await mailer.send({ to: alert.recipient, ...mailOf(alert, name, reachedAt, pages) });
       }
     },
   };
@@ -63,7 +67,12 @@ const RESETS = {
   total: 'The budget never resets.',
 } as const;
 
-function mailOf(alert: DueBudgetAlert, organization: string, pages: AlertPages): MailContent {
+function mailOf(
+  alert: DueBudgetAlert,
+  organization: string,
+  reachedAt: string,
+  pages: AlertPages,
+): MailContent {
   const kind = ownerKindOf(alert);
   const owner = kind === 'organization' ? organization : `the ${kind} ${alert.ownerName}`;
   const budget = LIMIT_TYPES[alert.period].replace('_', ' ');
@@ -77,7 +86,7 @@ function mailOf(alert: DueBudgetAlert, organization: string, pages: AlertPages):
       ['Spent', `${spent} (${alert.sharePercent}% of the budget was reached)`],
       ['Budget', amount],
       ...(alert.periodStart ? [['Period', `${alert.periodStart}, UTC`] as const] : []),
-      ['Reached', mailTime(alert.reachedAt)],
+      ['Reached', reachedAt],
       ['Organization', `${organization} (${alert.organizationId})`],
     ],
     ...pages.linkTo(alert.organizationId, page, 'Open the budget'),

@@ -18,6 +18,8 @@ import type {
 export interface StatementStore {
   /** Credit minus charges, in the order of `organizationIds`; zero without an account. */
   readBalances(organizationIds: readonly string[]): Promise<readonly OrganizationBalance[]>;
+  /** Organizations with an account and a balance below an amount, lowest first. */
+  listLowBalances(belowNanoUsd: NanoUsd, limit: number): Promise<readonly string[]>;
   /** In the order of `owners`; zero without spending. */
   readBudgetSpend(organizationId: string, owners: readonly SpendOwner[]): Promise<readonly BudgetSpend[]>;
   /** What counts against budgets of rolling windows of these hours, in their order. */

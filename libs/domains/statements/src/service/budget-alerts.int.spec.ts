@@ -297,6 +297,7 @@ it('reports the shares that the organization has chosen, also none, and sends a 
     mailer: { send: async (mail) => void mails.push(mail) },
     pages: createAlertPages({
       organizationName: async () => 'Acme',
+      timeZones: async () => ({ [OWNER]: 'Europe/Berlin' }),
       dashboardUrl: () => 'https://dashboard.example.com',
     }),
   });
@@ -335,7 +336,9 @@ it('reports the shares that the organization has chosen, also none, and sends a 
       link: { url: `https://dashboard.example.com/o/${organizationId}/projects` },
     },
   ]);
-  expect(mails[0] && mailText(mails[0])).toContain('Reached: Thu, 15 Apr 2027 12:00:00 UTC');
+  expect(mails[0] && mailText(mails[0])).toContain(
+    'Reached: Thu, 15 Apr 2027 14:00:00 Europe/Berlin (12:00:00 UTC)',
+  );
 });
 
 it('deletes alerts about days and months after their retention, and keeps those about totals', async () => {

@@ -33,6 +33,8 @@ export interface StatementEndpointPorts {
 const UTC = 'UTC' as const;
 /** Lines per page of a file. */
 const FILE_LINES = 1_000;
+/** What fits on one page of organizations. */
+const MAX_LOW_BALANCES = 200;
 /** What the ids of postings consist of. */
 const REFERENCE = /^[\x21-\x7e]{1,200}$/;
 
@@ -136,6 +138,10 @@ export function createStatementEndpoints({
     implement(endpoints.keys.budgetSpend, ({ params, query }) =>
       spendOf(params.organization_id, { scope: 'key', ownerId: params.key_id }, query),
     ),
+
+    implement(parts.lowBalances, async ({ query: { below_usd: below } }) => ({
+      organization_ids: await statements.listLowBalances(below, MAX_LOW_BALANCES),
+    })),
 
     implement(parts.balances, async ({ query }) => {
       const balances = await statements.readBalances(query.organization_ids);

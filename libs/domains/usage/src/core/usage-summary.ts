@@ -46,6 +46,15 @@ export interface PlatformUsage {
   readonly last30Days: UsageTotals;
   /** The margin of the last 30 days. */
   readonly margin: Margin;
+  /** The days with usage among the last 30, newest first. */
+  readonly days: readonly (PlatformPart & { readonly day: UtcDay })[];
+  /** Highest charges first. */
+  readonly models: readonly (PlatformPart & { readonly modelId: string })[];
+}
+
+interface PlatformPart {
+  readonly totals: UsageTotals;
+  readonly margin: Margin;
 }
 
 /** The times of a summary. The previous period is as long as the current one: its last day ends at the same hour. */

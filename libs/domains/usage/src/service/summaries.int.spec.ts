@@ -1,5 +1,5 @@
 import { createAdminClient, usd, type AdminClient } from '@gateway/admin-calls';
-import { DAY_MS, HOUR_MS } from '@gateway/base';
+import { DAY_MS, HOUR_MS, utcDay, type UnixMs } from '@gateway/base';
 import { endpoints, parts } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { EventHandler } from '@gateway/events';
@@ -154,6 +154,14 @@ describe('summaries of the last 30 days', () => {
       today: { requests: 2, errors: 1, spend_usd: usd(21n) },
       last_30_days: { requests: 3, errors: 1, spend_usd: usd(321n) },
       margin: null,
+      days: [
+        { day: utcDay(NOON as UnixMs), requests: 2, errors: 1, spend_usd: usd(21n), margin: null },
+        {
+          ...{ day: utcDay((NOON - DAY_MS) as UnixMs), requests: 1, errors: 0 },
+          ...{ spend_usd: usd(300n), margin: null },
+        },
+      ],
+      models: [{ model_id: 'acme/m-1', requests: 3, errors: 1, spend_usd: usd(321n), margin: null }],
     });
   });
 

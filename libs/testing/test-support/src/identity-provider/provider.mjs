@@ -20,13 +20,16 @@ const provider = new Provider(issuer, {
     },
   ],
   pkce: { required: () => true },
-  scopes: ['openid', 'email'],
-  claims: { openid: ['sub'], email: ['email', 'email_verified'] },
-  // Any login is accepted. The login is the subject and, unless a test sets another one, the email.
+  scopes: ['openid', 'email', 'profile'],
+  claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+  // Any login is accepted. The login is the subject and, unless a test sets another one, the email; "Ada <ada@…>" also has
+  // a name.
   findAccount: (_context, accountId) => {
-    const [, unverified, login] = /^(unverified )?(.*)$/.exec(accountId);
+    const [, unverified, name, address, login = address] = /^(unverified )?(?:(.*) <(.*)>|(.*))$/.exec(
+      accountId,
+    );
     const email = emails.get(login) ?? login;
-    const claims = { sub: accountId, email, email_verified: unverified === undefined };
+    const claims = { sub: accountId, email, email_verified: unverified === undefined, name };
     return { accountId, claims: () => claims };
   },
   cookies: { keys: ['only for tests'] },

@@ -32,8 +32,6 @@ export function AddProvider({
 }: AddProviderProps) {
   const [fields, setFields] = useState<Fields>({});
   const [apiKey, setApiKey] = useState('');
-  /** After an attempt that the check refused. */
-  const [storedAs, setStoredAs] = useState<string>();
   const { properties = {} } = entrySchema(entries, 'provider');
   const preset = textOf(fields['preset']);
   const names = entries.providers.map((provider) => textOf(provider['name']));
@@ -44,13 +42,22 @@ export function AddProvider({
   };
   const add = useCatalogueChange(
     async () => {
-      const secret = storedAs ?? freeName(name, secretNames);
-      if (apiKey !== '') {
-        await api.call('PUT /api/operator/catalogue/secrets', { body: { name: secret, value: apiKey } });
-        setStoredAs(secret);
-      }
+      const secret = freeName(name, secretNames);
       const entry = { ...fields, name, ...(apiKey !== '' && { api_key_secret: secret }) };
-      return checkEntry({ text, entries, kind: 'provider', index: null, fields: entry });
+      const check = () => checkEntry({ text, entries, kind: 'provider', index: null, fields: entry });
+      const checked = await check();
+      if (apiKey === '') return checked;
+      const byPath = new Map(checked.byPath);
+      // It is stored when everything else is right.
+      byPath.delete('api_key_secret');
+      if (byPath.size > 0 || checked.others.length > 0) return { ...checked, byPath };
+      await api.call('PUT /api/operator/catalogue/secrets', { body: { name: secret, value: apiKey } });
+      const withKey = await check();
+      if (!withKey.isValid)
+        await api.call('DELETE /api/operator/catalogue/secrets/{secret_name}', {
+          params: { secret_name: secret },
+        });
+      return withKey;
     },
     (checked) => {
       if (!checked.isValid) return;

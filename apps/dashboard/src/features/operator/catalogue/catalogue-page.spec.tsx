@@ -2,7 +2,7 @@
 import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../../../testing/api-double';
-import { sessionOf } from '../../../testing/fixtures';
+import { operatorModel, PUBLISHED_CATALOGUE, sessionOf } from '../../../testing/fixtures';
 import { renderPage } from '../../../testing/render-page';
 import type { CatalogueState } from './catalogue-state';
 
@@ -36,6 +36,15 @@ const PRICE_CHANGE = {
   fields: [{ field: 'prices.input', before: '1', after: '2' }],
 };
 
+const TARGETS = [
+  { provider: 'acme', model: 'm-1' },
+  { provider: 'b', model: 'm' },
+];
+const HEALTH = {
+  ...{ window_ms: 300_000, observed_at: TIME, instance: 'router-1' },
+  ...{ providers: [], targets: [] },
+};
+
 describe('the catalogue page', () => {
   let api: ApiDouble;
   let state: CatalogueState;
@@ -46,6 +55,12 @@ describe('the catalogue page', () => {
     api.on('GET /api/session', () => sessionOf('operator'));
     api.on('GET /api/organizations', () => ({ data: [], next_page_token: null }));
     api.on('GET /api/operator/catalogue/state', () => state);
+    api.on('GET /api/operator/catalogue', () => ({ catalogue: PUBLISHED_CATALOGUE }));
+    api.on('GET /api/operator/providers', () => ({ health: HEALTH }));
+    api.on('POST /api/operator/catalogue/entries', () => ({
+      ...{ providers: [], schema: {} },
+      models: [{ id: 'acme/m-1', targets: TARGETS }],
+    }));
     api.on('GET /api/operator/catalogue/versions', () => ({
       data: [version(3), version(2)],
       next_page_token: null,
@@ -54,11 +69,16 @@ describe('the catalogue page', () => {
   afterEach(cleanup);
 
   const editor = async () => (await screen.findByLabelText('Catalogue text')) as HTMLTextAreaElement;
+  const clickWhenReady = async (name: string) => {
+    const button = await screen.findByRole('button', { name });
+    await waitFor(() => expect(button).toHaveProperty('disabled', false));
+    await userEvent.click(button);
+  };
   const click = (name: string | RegExp) => userEvent.click(screen.getByRole('button', { name }));
 
   it('is read-only for a file, and says why', async () => {
     state = { ...STATE, source: 'file', version: null, secrets: [], routers: [] };
-    renderPage('/operator/catalogue');
+    renderPage('/operator/catalogue?tab=yaml');
     expect(await screen.findByText('Read-only: the catalogue is the models file')).toBeTruthy();
     expect(screen.getByText('text in effect')).toBeTruthy();
     expect(screen.queryByRole('button', { name: 'Save draft' })).toBeNull();
@@ -66,10 +86,13 @@ describe('the catalogue page', () => {
   });
 
   it('shows which version each router runs, and which one it cannot load', async () => {
-    renderPage('/operator/catalogue');
+    renderPage('/operator/catalogue?tab=history');
     const routers = await screen.findByRole('table', { name: 'Routers' });
     expect(within(routers).getAllByRole('row')).toHaveLength(3);
     expect(within(routers).getByText('Cannot load version 3')).toBeTruthy();
+    const versions = await screen.findByRole('table', { name: 'Versions' });
+    const inEffect = within(versions).getByText('In effect').closest('tr') as HTMLElement;
+    expect(within(inEffect).getByText('Change 3')).toBeTruthy();
   });
 
   it('shows the errors of a text by line', async () => {
@@ -78,7 +101,7 @@ describe('the catalogue page', () => {
       changes: [],
       affected: [],
     }));
-    renderPage('/operator/catalogue');
+    renderPage('/operator/catalogue?tab=yaml');
     await userEvent.type(await editor(), ' changed');
     await click('Check');
     expect(await screen.findByText('Line 31')).toBeTruthy();
@@ -100,7 +123,7 @@ describe('the catalogue page', () => {
       state = { ...STATE, text: 'text in effect changed', version: version(4) };
       return { version: version(4) };
     });
-    renderPage('/operator/catalogue');
+    renderPage('/operator/catalogue?tab=yaml');
     await screen.findByRole('button', { name: 'Publish' });
     expect(screen.getByRole('button', { name: 'Publish' })).toHaveProperty('disabled', true);
     await userEvent.type(await editor(), ' changed');
@@ -128,8 +151,45 @@ describe('the catalogue page', () => {
     expect((await editor()).value).toBe('text in effect changed');
   });
 
-  it('keeps the edits when another operator saved a draft, and replaces neither without a choice', async () => {
+  it('keeps an edited draft on every tab, and confirms before another page', async () => {
+    renderPage('/operator/catalogue?tab=yaml');
+    await userEvent.type(await editor(), ' changed');
+    for (const tab of ['Models', 'History', 'Providers', 'YAML'])
+      await userEvent.click(screen.getByRole('link', { name: tab }));
+    expect((await editor()).value).toBe('text in effect changed');
+    expect(screen.getByText('Draft, not saved')).toBeTruthy();
+    const tabs = within(screen.getByRole('navigation', { name: 'Catalogue' }));
+    expect(tabs.getAllByRole('link', { current: 'page' }).map(({ textContent }) => textContent)).toEqual([
+      'YAML',
+    ]);
+    await userEvent.click(screen.getByRole('link', { name: 'Settlement' }));
+    expect(await screen.findByRole('dialog', { name: 'Leave without saving?' })).toBeTruthy();
+  });
+
+  it('shows what the draft adds, changes and removes next to what is in effect', async () => {
+    state = { ...STATE, draft: DRAFT };
+    api.on('GET /api/operator/catalogue', () => ({
+      catalogue: { ...PUBLISHED_CATALOGUE, models: [operatorModel('acme/m-1'), operatorModel('acme/m-2')] },
+    }));
+    api.on('POST /api/operator/catalogue/entries', ({ body }) => ({
+      ...{ providers: [], schema: {} },
+      models:
+        (body as { text: string }).text === DRAFT.text
+          ? [{ id: 'acme/m-1', context_window: 2 }, { id: 'acme/m-3' }]
+          : [{ id: 'acme/m-1', context_window: 1 }, { id: 'acme/m-2' }],
+    }));
     renderPage('/operator/catalogue');
+    const rowOf = (id: string) =>
+      within(screen.getByText(id, { selector: '.font-medium' }).closest('tr') as HTMLElement);
+    await screen.findByRole('button', { name: 'Edit acme/m-3' });
+    expect(rowOf('acme/m-1').getByText('Changed in the draft')).toBeTruthy();
+    expect(rowOf('acme/m-2').getByText('Removed in the draft')).toBeTruthy();
+    expect(rowOf('acme/m-2').queryByRole('button', { name: /^Edit/ })).toBeNull();
+    expect(rowOf('acme/m-3').getByText('New in the draft')).toBeTruthy();
+  });
+
+  it('keeps the edits when another operator saved a draft, and replaces neither without a choice', async () => {
+    renderPage('/operator/catalogue?tab=yaml');
     await userEvent.type(await editor(), ' mine');
     api.refuse('PUT /api/operator/catalogue/draft', 409, {
       code: 'conflict',
@@ -148,21 +208,9 @@ describe('the catalogue page', () => {
     api.on('POST /api/operator/catalogue/test', () => ({
       test: { duration_ms: 120, error: 'acme: HTTP 401 from https://acme.example: Incorrect API key' },
     }));
-    api.on('POST /api/operator/catalogue/entries', () => ({
-      providers: [],
-      models: [
-        {
-          id: 'acme/m-1',
-          targets: [
-            { provider: 'acme', model: 'm-1' },
-            { provider: 'b', model: 'm' },
-          ],
-        },
-      ],
-      schema: {},
-    }));
     renderPage('/operator/catalogue');
-    await userEvent.selectOptions(await screen.findByLabelText('Test a model'), 'acme/m-1 → b/m');
+    await clickWhenReady('Test a model');
+    await userEvent.selectOptions(await screen.findByLabelText('Target'), 'acme/m-1 → b/m');
     await click('Request one token');
     expect(await screen.findByText(/Incorrect API key/)).toBeTruthy();
     expect(api.requestsTo('POST /api/operator/catalogue/test')[0]?.body).toEqual({
@@ -180,12 +228,16 @@ describe('the catalogue page', () => {
       new_models: [],
     }));
     renderPage('/operator/catalogue');
-    const margin = await screen.findByLabelText('Margin on published prices (%)');
+    await clickWhenReady('Propose prices');
+    const dialog = within(await screen.findByRole('dialog'));
+    const margin = await dialog.findByLabelText('Margin on published prices (%)');
     await userEvent.clear(margin);
     await userEvent.type(margin, '12.5');
-    await click('Propose prices');
-    await waitFor(async () => expect((await editor()).value).toBe('text with prices'));
-    expect(screen.getByText('acme/own: not in the price data')).toBeTruthy();
+    await userEvent.click(dialog.getByRole('button', { name: 'Propose prices' }));
+    expect(await dialog.findByText('acme/own: not in the price data')).toBeTruthy();
+    await userEvent.click(dialog.getByRole('button', { name: 'Close' }));
+    await userEvent.click(screen.getByRole('link', { name: 'YAML' }));
+    expect((await editor()).value).toBe('text with prices');
     expect(api.requestsTo('POST /api/operator/catalogue/proposals')[0]?.body).toEqual({
       text: 'text in effect',
       margin_percent: 12.5,
@@ -196,7 +248,7 @@ describe('the catalogue page', () => {
   it('replaces a secret without showing it, and deletes only one that is not used', async () => {
     api.on('PUT /api/operator/catalogue/secrets', () => ({ secret: STATE.secrets[0] as never }));
     api.on('DELETE /api/operator/catalogue/secrets/{secret_name}', () => undefined as never);
-    renderPage('/operator/catalogue');
+    renderPage('/operator/catalogue?tab=providers');
     await screen.findByRole('table', { name: 'Stored secrets' });
     expect(screen.getByText('…7f3a')).toBeTruthy();
     expect(screen.queryByRole('button', { name: 'Delete openai' })).toBeNull();
@@ -230,7 +282,7 @@ describe('the catalogue page', () => {
       affected: [{ model: 'acme/m-1', organizations: 2, keys: 3, requests: 40 }],
     }));
     api.on('POST /api/operator/catalogue/roll-back', () => ({ version: version(4) }));
-    renderPage('/operator/catalogue');
+    renderPage('/operator/catalogue?tab=history');
     await screen.findByRole('table', { name: 'Versions' });
     expect(screen.queryByRole('button', { name: 'Roll back to version 3' })).toBeNull();
     await click('Roll back to version 2');

@@ -1,32 +1,48 @@
 import { useQuery } from '@tanstack/react-query';
-import { Code } from '../../../ui/code';
-import { Badge, Notice } from '../../../ui/notice';
-import { Fact, Facts, Page, Section } from '../../../ui/page';
-import { Failure, SkeletonRows } from '../../../ui/states';
-import { Table, type Column } from '../../../ui/table';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { catalogueQuery } from '../../../api/platform-search';
 import { buttonClass } from '../../../ui/button';
 import { Icon } from '../../../ui/icons';
-import { Text, Time } from '../../../ui/values';
-import { catalogueState, type CatalogueRouter, type CatalogueState } from './catalogue-state';
-import { Draft } from './draft';
+import { Notice } from '../../../ui/notice';
+import { Page } from '../../../ui/page';
+import { UnsavedChanges } from '../../../ui/unsaved-changes';
+import { Id, Time } from '../../../ui/values';
+import { Failure, SkeletonRows } from '../../../ui/states';
+import { catalogueState, type CatalogueState } from './catalogue-state';
+import { DraftBar } from './draft-bar';
+import { DraftDialog } from './draft-dialog';
 import { History } from './history';
-import { Secrets } from './secrets';
+import { ModelsTab } from './models-tab';
+import { ProvidersTab } from './providers-tab';
+import type { CatalogueTab } from './search';
+import { useDraft } from './use-draft';
+import { ReadOnlyYaml, YamlTab } from './yaml-tab';
 
-/** The catalogue of models, providers and prices: read-only for a file; with draft, history and secrets in the database. */
+const route = getRouteApi('/signed-in/operator/catalogue');
+
+const TABS: readonly { readonly tab: CatalogueTab; readonly label: string }[] = [
+  { tab: 'models', label: 'Models' },
+  { tab: 'providers', label: 'Providers' },
+  { tab: 'yaml', label: 'YAML' },
+  { tab: 'history', label: 'History' },
+];
+
+/** Models, providers and prices: read-only for a file; with draft, history and secrets in the database. */
 export function CataloguePage() {
   const query = useQuery(catalogueState);
+  const { tab = 'models' } = route.useSearch();
   const state = query.data;
+  const label = TABS.find((one) => one.tab === tab)?.label;
   return (
     <Page
-      title="Catalogue"
-      description="Providers, models and prices."
+      title={`${label} · Catalogue`}
+      heading="Catalogue"
+      description="Models, their prices, and the providers that serve them."
       actions={
-        state && (
-          <a className={buttonClass()} href="/api/operator/catalogue/export" download>
-            <Icon name="download" />
-            Export YAML
-          </a>
-        )
+        <a className={buttonClass()} href="/api/operator/catalogue/export" download>
+          <Icon name="download" />
+          Export YAML
+        </a>
       }
     >
       {query.error && !state ? (
@@ -34,66 +50,71 @@ export function CataloguePage() {
       ) : !state ? (
         <SkeletonRows />
       ) : state.source === 'file' ? (
-        <ReadOnly of={state} />
+        <OfFile state={state} tab={tab} />
       ) : (
-        <>
-          <InEffect of={state} />
-          <Draft of={state} />
-          <Secrets of={state} />
-          <History current={state.version?.version ?? 0} />
-        </>
+        <OfDatabase state={state} tab={tab} />
       )}
     </Page>
   );
 }
 
-function ReadOnly({ of: { text } }: { readonly of: CatalogueState }) {
+interface CatalogueProps {
+  readonly state: CatalogueState;
+  readonly tab: CatalogueTab;
+}
+
+function OfFile({ state, tab }: CatalogueProps) {
+  const { data: inEffect } = useQuery(catalogueQuery);
   return (
     <>
+      <Tabs of={TABS.filter((one) => one.tab !== 'history')} shown={tab} />
       <Notice title="Read-only: the catalogue is the models file">
-        Edit the file to change it; it is reloaded automatically. To change the catalogue here, set
-        GATEWAY_CATALOGUE=database: the file is then imported as version 1.
+        {inEffect && (
+          <>
+            Edit <Id>{inEffect.file}</Id> to change it; it was loaded <Time at={inEffect.loaded_at} /> and is
+            reloaded automatically.{' '}
+          </>
+        )}
+        To change the catalogue here, set GATEWAY_CATALOGUE=database: the file is then imported as version 1.
       </Notice>
-      <Section title="Text in effect">
-        <Code text={text} what="catalogue" />
-      </Section>
+      {tab === 'providers' ? <ProvidersTab /> : tab === 'yaml' ? <ReadOnlyYaml of={state} /> : <ModelsTab />}
     </>
   );
 }
 
-function InEffect({ of: { version, routers } }: { readonly of: CatalogueState }) {
+function OfDatabase({ state, tab }: CatalogueProps) {
+  const draft = useDraft(state);
   return (
-    <Section title="In effect">
-      <Facts>
-        <Fact name="Version">
-          {version === null ? (
-            'None yet: requests get 404 until a version is published.'
-          ) : (
-            <>
-              {version.version}, published <Time at={version.published_at} /> by{' '}
-              <Text>{version.published_by}</Text>: <Text>{version.comment}</Text>
-            </>
-          )}
-        </Fact>
-      </Facts>
-      <Table caption="Routers" rows={routers} columns={ROUTER_COLUMNS} rowId={({ name }) => name} />
-    </Section>
+    <>
+      <Tabs of={TABS} shown={tab} />
+      {tab !== 'history' && <DraftBar of={draft} />}
+      <UnsavedChanges when={draft.edit.isEdited}>
+        The edited catalogue is not saved as a draft.
+      </UnsavedChanges>
+      {tab === 'models' && <ModelsTab draft={draft} />}
+      {tab === 'providers' && <ProvidersTab draft={draft} />}
+      {tab === 'yaml' && <YamlTab draft={draft} />}
+      {tab === 'history' && <History of={state} />}
+      <DraftDialog of={draft} />
+    </>
   );
 }
 
-const ROUTER_COLUMNS: readonly Column<CatalogueRouter>[] = [
-  { id: 'router', header: 'Router', cell: ({ row }) => <Text>{row.original.name}</Text> },
-  {
-    id: 'version',
-    header: 'Runs version',
-    cell: ({ row: { original: router } }) => (
-      <>
-        {router.version}{' '}
-        {router.rejected_version !== null && (
-          <Badge tone="bad">{`Cannot load version ${router.rejected_version}`}</Badge>
-        )}
-      </>
-    ),
-  },
-  { id: 'loaded', header: 'Loaded', cell: ({ row }) => <Time at={row.original.loaded_at} /> },
-];
+/** Links, so that each tab has an address. */
+function Tabs({ of, shown }: { readonly of: typeof TABS; readonly shown: CatalogueTab }) {
+  return (
+    <nav aria-label="Catalogue" className="-mt-2 flex gap-1 overflow-x-auto border-b border-line">
+      {of.map(({ tab, label }) => (
+        <Link
+          key={tab}
+          to="/operator/catalogue"
+          search={{ tab }}
+          aria-current={tab === shown ? 'page' : undefined}
+          className="-mb-px border-b-2 border-transparent px-3 py-2 text-sm text-ink-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-ink"
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
+  );
+}

@@ -75,9 +75,15 @@ function Affected({ of }: { readonly of: CheckedText['affected'] }) {
   );
 }
 
-export function Issues({ of }: { readonly of: CheckedText['issues'] }) {
+export function Issues({
+  of,
+  title = 'The catalogue has errors',
+}: {
+  readonly of: CheckedText['issues'];
+  readonly title?: string;
+}) {
   return (
-    <Notice tone="bad" title="The catalogue has errors">
+    <Notice tone="bad" title={title}>
       <ul className="mt-2 grid gap-1">
         {of.map(({ message, line }, index) => (
           <li key={index} className="flex gap-3">

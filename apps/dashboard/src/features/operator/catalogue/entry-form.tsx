@@ -7,6 +7,7 @@ import { FailureLine } from '../../../ui/states';
 import { Text } from '../../../ui/values';
 import { checkEntry, LIST_OF, type CatalogueEntries, type EntryKind } from './check-entry';
 import type { Fields, Schema } from './json-schema';
+import type { Draft } from './use-draft';
 import { SchemaFields, type EntryContext } from './schema-field';
 
 interface EntryFormProps {
@@ -17,6 +18,8 @@ interface EntryFormProps {
   readonly index: number | null;
   readonly start: Fields;
   readonly suggestions: EntryContext['suggestions'];
+  /** Removes the entry from the draft; undefined for a new entry. */
+  readonly remove?: Draft['remove'];
   readonly onText: (text: string, fields: Fields) => void;
   readonly onClose: () => void;
 }
@@ -29,6 +32,7 @@ export function EntryForm({
   index,
   start,
   suggestions,
+  remove,
   onText,
   onClose,
 }: EntryFormProps) {
@@ -62,16 +66,22 @@ export function EntryForm({
       />
       {check.error && <FailureLine error={check.error} />}
       {text !== openedFor && (
-        <Notice tone="bad" title="The text was changed meanwhile. Close the form, and open it again." />
+        <Notice tone="bad" title="The draft was changed meanwhile. Close the form, and open it again." />
       )}
       {checked && !checked.isValid && <EntryIssues of={checked.others} kind={kind} />}
+      {remove?.error && <FailureLine error={remove.error} />}
       <DialogActions>
+        {remove && index !== null && (
+          <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate({ kind, index })}>
+            Remove from the draft
+          </Button>
+        )}
         <Button onClick={onClose}>Cancel</Button>
         {checked && !checked.isValid && (
           <Button onClick={() => onText(checked.text, fields)}>Apply with errors</Button>
         )}
         <Button type="submit" kind="primary" busy={check.isPending} disabled={text !== openedFor}>
-          Apply to the text
+          Apply to the draft
         </Button>
       </DialogActions>
     </form>

@@ -6,10 +6,12 @@ import { Button } from '../../../ui/button';
 import { Code } from '../../../ui/code';
 import { Dialog } from '../../../ui/dialog';
 import { LoadMore } from '../../../ui/load-more';
+import { Badge } from '../../../ui/notice';
 import { Section } from '../../../ui/page';
 import { Failure, FailureLine, SkeletonRows } from '../../../ui/states';
 import { Table, type Column } from '../../../ui/table';
 import { Text, Time } from '../../../ui/values';
+import type { CatalogueRouter, CatalogueState } from './catalogue-state';
 import { Changes } from './changes';
 import { Publish } from './publish';
 
@@ -17,8 +19,36 @@ type Version = Result<'GET /api/operator/catalogue/versions'>['data'][number];
 
 const PAGE_SIZE = '20';
 
-/** The published versions, what each changed, and the way back to one. */
-export function History({ current }: { readonly current: number }) {
+/** What the routers run, the published versions, what each changed, and the way back to one. */
+export function History({ of: state }: { readonly of: CatalogueState }) {
+  return (
+    <>
+      <Section title="Routers">
+        <Table caption="Routers" rows={state.routers} columns={ROUTER_COLUMNS} rowId={({ name }) => name} />
+      </Section>
+      <Versions current={state.version?.version ?? 0} />
+    </>
+  );
+}
+
+const ROUTER_COLUMNS: readonly Column<CatalogueRouter>[] = [
+  { id: 'router', header: 'Router', cell: ({ row }) => <Text>{row.original.name}</Text> },
+  {
+    id: 'version',
+    header: 'Runs version',
+    cell: ({ row: { original: router } }) => (
+      <>
+        {router.version}{' '}
+        {router.rejected_version !== null && (
+          <Badge tone="bad">{`Cannot load version ${router.rejected_version}`}</Badge>
+        )}
+      </>
+    ),
+  },
+  { id: 'loaded', header: 'Loaded', cell: ({ row }) => <Time at={row.original.loaded_at} /> },
+];
+
+function Versions({ current }: { readonly current: number }) {
   const query = useInfiniteQuery({
     queryKey: ['catalogue-versions'],
     queryFn: ({ pageParam, signal }) =>
@@ -31,13 +61,13 @@ export function History({ current }: { readonly current: number }) {
   });
   const versions = query.data?.pages.flatMap(({ data }) => data);
   return (
-    <Section title="History">
+    <Section title="Versions">
       {query.error && !versions ? (
-        <Failure error={query.error} what="the history" onRetry={() => void query.refetch()} />
+        <Failure error={query.error} what="the versions" onRetry={() => void query.refetch()} />
       ) : !versions ? (
         <SkeletonRows />
       ) : versions.length === 0 ? (
-        <p className="text-sm text-ink-soft">No versions yet.</p>
+        <p className="text-sm text-ink-soft">No versions yet: requests get 404 until one is published.</p>
       ) : (
         <>
           <Table
@@ -137,7 +167,8 @@ function columnsFor(current: number): readonly Column<Version>[] {
       header: 'Version',
       cell: ({ row: { original: version } }) => (
         <div>
-          <span className="font-medium">{version.version}</span>
+          <span className="font-medium">{version.version}</span>{' '}
+          {version.version === current && <Badge tone="good">In effect</Badge>}
           {version.restored_version !== null && (
             <span className="text-xs text-ink-soft"> (text of version {version.restored_version})</span>
           )}

@@ -54,7 +54,7 @@ export function ProposePrices({ text, onText }: ProposePricesProps) {
             title={
               propose.data.changed_models.length === 0
                 ? 'No published price differs'
-                : `Prices of ${counted(propose.data.changed_models.length, 'model')} changed in the text above; save it as a draft to keep them`
+                : `Prices of ${counted(propose.data.changed_models.length, 'model')} changed in the draft; save it to keep them`
             }
           >
             <ul className="text-xs">

@@ -225,48 +225,60 @@ function EnumListField({
   );
 }
 
-function TextListField({ path, schema, value, onChange, context }: SchemaFieldProps) {
-  const [text, setText] = useState(listOf(value).join(', '));
+function TextListField(props: SchemaFieldProps) {
   return (
-    <Field
-      label={<Label path={path} />}
-      optional
-      hint={withNote(schema.description, 'Separated by commas.')}
-      error={context.issues.get(path) ?? context.issues.get(`${path}[0]`)}
-    >
-      <Input
-        value={text}
-        onChange={({ target }) => {
-          setText(target.value);
-          const items = target.value
-            .split(',')
-            .map((item) => item.trim())
-            .filter(Boolean);
-          onChange(items.length === 0 ? undefined : items);
-        }}
-      />
-    </Field>
+    <TypedField
+      {...props}
+      note="Separated by commas."
+      start={listOf(props.value).join(', ')}
+      read={(text) =>
+        text
+          .split(',')
+          .map((item) => item.trim())
+          .filter(Boolean)
+      }
+    />
   );
 }
 
 /** For fields without a form of their own, such as headers with secrets. */
-function JsonField({ path, schema, value, onChange, context }: SchemaFieldProps) {
-  const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value));
+function JsonField(props: SchemaFieldProps) {
+  const { value } = props;
+  return (
+    <TypedField
+      {...props}
+      note="JSON."
+      start={value === undefined ? '' : JSON.stringify(value)}
+      read={parsed}
+    />
+  );
+}
+
+interface TypedFieldProps extends SchemaFieldProps {
+  /** How the value is written. */
+  readonly note: string;
+  readonly start: string;
+  readonly read: (text: string) => unknown;
+}
+
+/** A value as text, which stays as it was typed. */
+function TypedField({ path, schema, context, onChange, note, start, read }: TypedFieldProps) {
+  const [text, setText] = useState(start);
   return (
     <Field
       label={<Label path={path} />}
       optional
-      hint={withNote(schema.description, 'JSON.')}
-      error={context.issues.get(path)}
+      hint={schema.description === undefined ? note : `${schema.description} ${note}`}
+      error={context.issues.get(path) ?? context.issues.get(`${path}[0]`)}
     >
       <TextArea
-        rows={2}
+        rows={1}
         spellCheck={false}
         className="font-mono text-xs"
         value={text}
         onChange={({ target }) => {
           setText(target.value);
-          onChange(target.value.trim() === '' ? undefined : parsed(target.value));
+          onChange(target.value.trim() === '' ? undefined : read(target.value));
         }}
       />
     </Field>
@@ -367,10 +379,6 @@ function Group({
       </div>
     </details>
   );
-}
-
-function withNote(description: string | undefined, note: string): string {
-  return description === undefined ? note : `${description} ${note}`;
 }
 
 function listOf(value: unknown): readonly unknown[] {

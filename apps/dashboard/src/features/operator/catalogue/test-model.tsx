@@ -50,7 +50,7 @@ export function TestModel({ text, entries }: { readonly text: string; readonly e
       }}
     >
       <div className="flex flex-wrap items-end gap-3">
-        <Field label="Test a model">
+        <Field label="Target">
           <Select
             value={position}
             onChange={(event) => {

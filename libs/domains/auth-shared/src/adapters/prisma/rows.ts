@@ -3,8 +3,8 @@ import type { AuditEntry } from '../../core/audit-entry';
 import type { Member, Session, SignInMethod } from '../../core/session';
 import type { Prisma } from './generated/client';
 
-export function memberOf(row: { id: string; email: string; role: string }): Member {
-  return { id: row.id, email: row.email, role: row.role as Member['role'] };
+export function memberOf(row: { id: string; email: string; name: string; role: string }): Member {
+  return { id: row.id, email: row.email, name: row.name, role: row.role as Member['role'] };
 }
 
 export function sessionOf(row: Prisma.SessionModel & { member: Prisma.MemberModel }): Session {

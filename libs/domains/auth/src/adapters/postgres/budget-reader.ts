@@ -1,6 +1,7 @@
 import type { BudgetScope } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { BudgetReader } from '../../core/ports';
+import { readTimeZones } from './read-time-zones';
 import { budgetColumns, budgetsOf, effectiveBudgetColumns, type BudgetAmounts } from './budget-columns';
 
 /** $1 organization, $2 the last owner of the previous page or null, $3 limit. */
@@ -55,5 +56,7 @@ export function createPostgresBudgetReader(pool: Pool): BudgetReader {
       const { rows } = await pool.query<{ email: string }>(LIST_EMAILS, [organizationId, [...roles], limit]);
       return rows.map(({ email }) => email);
     },
+
+    timeZonesOf: (emails) => readTimeZones(pool, emails),
   };
 }

@@ -47,9 +47,10 @@ export function createPrismaKeyStore(prisma: AuthPrisma): KeyStore {
         if (isRefusal(decision)) return decision;
         const { key, sha256 } = decision.value;
         if (decision.kind === 'unchanged') return key;
-        await transaction.apiKey.create({ data: { ...apiKeyRow(key), sha256: Uint8Array.from(sha256) } });
+        const data = { ...apiKeyRow(key), sha256: Uint8Array.from(sha256) };
+        const row = await transaction.apiKey.create({ data, include: WITH_OWNER, omit: WITHOUT_HASH });
         await transaction.auditEntry.create({ data: auditEntryRow(decision.audit) });
-        return key;
+        return apiKeyOf(row);
       });
     },
 

@@ -27,15 +27,16 @@ export function createPrismaOrganizationStore(prisma: AuthPrisma): OrganizationS
       return row ? organizationOf(row) : undefined;
     },
 
-    async list(page, { memberId, organizationId, search, suspended }) {
+    async list(page, { memberId, organizationId, ids, search, suspended }) {
       const { where, ...order } = newestFirst(page);
       const own = memberId === undefined ? {} : { memberships: { some: { memberId } } };
       const one = organizationId === undefined ? {} : { id: organizationId };
+      const some = ids === undefined ? {} : { id: { in: [...ids] } };
       const state = suspended === undefined ? {} : { suspended };
       const found =
         search === undefined ? {} : { OR: [{ name: containing(search) }, { id: containing(search) }] };
       const rows = await prisma.organization.findMany({
-        where: { AND: [where, own, one, found, state] },
+        where: { AND: [where, own, one, some, found, state] },
         ...order,
       });
       return rows.map(organizationOf);

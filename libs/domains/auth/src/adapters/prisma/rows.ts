@@ -164,12 +164,12 @@ type OwnerRow = Prisma.MemberModel & { readonly memberships: readonly Prisma.Mem
 
 /** A person as the owner of keys of the organization. */
 function keyOwnerOf(
-  { id, email, role, disabledAt, memberships }: OwnerRow,
+  { id, email, name, role, disabledAt, memberships }: OwnerRow,
   organizationId: string,
 ): KeyOwner {
   const isOperator = role === 'operator';
   const isMember = memberships.some((one) => one.organizationId === organizationId);
-  return { id, email, isOperator, hasLeft: disabledAt !== null || !(isOperator || isMember) };
+  return { id, email, name, isOperator, hasLeft: disabledAt !== null || !(isOperator || isMember) };
 }
 
 export function apiKeyOf(

@@ -1,7 +1,7 @@
 import type { Actor } from '@gateway/auth-shared';
 import type { KeyOwner } from '../model';
 
-/** The person who creates a key owns it. */
-export function ownerOf({ id, label, memberRole }: Actor): KeyOwner {
-  return { id, email: label, isOperator: memberRole === 'operator', hasLeft: false };
+/** The person who creates a key owns it. The store reads their email and name. */
+export function ownerOf({ id, memberRole }: Actor): KeyOwner {
+  return { id, email: '', name: '', isOperator: memberRole === 'operator', hasLeft: false };
 }

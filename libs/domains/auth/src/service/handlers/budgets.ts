@@ -37,5 +37,9 @@ export function createBudgetHandlers({
     async getOrganizationName({ organizationId }) {
       return { name: (await budgets.nameOf(organizationId)) ?? '' };
     },
+
+    async listTimeZones({ emails }) {
+      return { timeZones: await budgets.timeZonesOf(emails.slice(0, MAX_EMAILS)) };
+    },
   };
 }

@@ -9,7 +9,7 @@ type DeadLetters = RpcClient<typeof DeadLettersDefinition>;
 
 const SESSION: JsonOf<typeof parts.authorize> = {
   session_id: 'ses-1',
-  member: { id: 'mem-1', email: 'ops@example.com', role: 'operator' },
+  member: { id: 'mem-1', email: 'ops@example.com', name: '', role: 'operator' },
   organization_role: null,
 };
 

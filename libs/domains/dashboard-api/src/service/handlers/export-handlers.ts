@@ -1,4 +1,5 @@
 import { pageView, usd } from '@gateway/admin-calls';
+import { personLabel } from '@gateway/base';
 import { endpoints, type JsonOf } from '@gateway/dashboard-contract';
 import type { Response } from 'express';
 import { listAudit } from '../audit-log';
@@ -28,7 +29,7 @@ const REFUSED_COLUMNS = csvFields(
 
 const KEY_COLUMNS: CsvColumns<Key> = {
   ...csvFields('id', 'name', 'last4', 'kind', 'state', 'project_id', 'created_at', 'revoked_at'),
-  owner: ({ owner }) => owner?.email ?? null,
+  owner: ({ owner }) => owner && personLabel(owner),
   scopes: ({ scopes }) => scopes.join(' '),
   // Empty: all models.
   allowed_models: ({ allowed_models: models }) => models?.join(' ') ?? null,

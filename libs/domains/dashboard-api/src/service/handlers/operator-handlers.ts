@@ -1,4 +1,5 @@
-import { isoTime } from '@gateway/admin-calls';
+import { isoTime, usd } from '@gateway/admin-calls';
+import type { NanoUsd } from '@gateway/base';
 import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import { implement, type Implementation } from '../http/implement';
 import { forwardedQuery } from '../http/forwarded-query';
@@ -17,9 +18,18 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
       return null;
     });
 
+  async function lowBalances(below: NanoUsd): Promise<string[]> {
+    const query = { below_usd: usd(below) };
+    const found = owners['billing-ledger'].call(parts.lowBalances, { query });
+    return (await orUnavailable('Balances', found)).organization_ids;
+  }
+
   return [
-    implement(endpoints.operator.organizations, async ({ query }) => {
-      const page = await owners.auth.call(endpoints.organizations.list, { query: forwardedQuery(query) });
+    implement(endpoints.operator.organizations, async ({ query: { balance_below_usd: below, ...query } }) => {
+      const ids = below === undefined ? undefined : await lowBalances(below);
+      const page = await owners.auth.call(parts.organizations, {
+        query: { ...forwardedQuery(query), ...(ids && { ids }) },
+      });
       return { ...page, data: await withFigures(ports, page.data) };
     }),
 

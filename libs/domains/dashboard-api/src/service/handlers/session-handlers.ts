@@ -45,6 +45,7 @@ export function createSessionHandlers({ owners, settings }: DashboardApiPorts): 
       const acceptance = {
         token: body.token ?? invitationTokenOf(request) ?? '',
         password: body.password,
+        name: body.name,
         session_token: sessionTokenOf(request, settings),
       };
       const { state, ...opened } = await owners.auth.call(parts.acceptInvitation, {

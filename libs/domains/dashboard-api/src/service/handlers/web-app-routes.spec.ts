@@ -53,7 +53,7 @@ describe('the web app', () => {
       }).once('error', reject);
     });
 
-  it.each(['/', '/sign-in', '/o/org-1/keys', '/operator/models?x=1'])(
+  it.each(['/', '/sign-in', '/o/org-1/keys', '/operator/catalogue?x=1'])(
     'serves its index page at %s, with a policy that allows nothing inline',
     async (target) => {
       const response = await get(target);

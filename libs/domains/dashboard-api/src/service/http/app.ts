@@ -23,7 +23,6 @@ const MAX_CATALOGUE_BODY_BYTES = 2 * 1024 * 1024;
 /** Powerful features of browsers. The dashboard uses none. Helmet has no such header. */
 const PERMISSIONS_POLICY = [
   'accelerometer',
-  'bluetooth',
   'camera',
   'clipboard-read',
   'display-capture',

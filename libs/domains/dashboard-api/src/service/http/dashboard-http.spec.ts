@@ -24,7 +24,7 @@ import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/
 import { unsignedActors } from '@gateway/test-support';
 import { createDashboardApi, type DashboardApi, type DashboardApiSettings } from '../../index';
 
-const MEMBER = { id: 'mem-1', email: 'ops@example.com', role: 'operator' as const };
+const MEMBER = { id: 'mem-1', email: 'ops@example.com', name: '', role: 'operator' as const };
 const STATE: JsonResult<typeof endpoints.session.current> = {
   member: MEMBER,
   expires_at: '2025-11-24T16:00:00.000Z',
@@ -34,6 +34,7 @@ const STATE: JsonResult<typeof endpoints.session.current> = {
   signed_in_by: 'password',
   second_factor: false,
   has_password: true,
+  time_zone: '',
   second_factor_setup_required: false,
 };
 const LIMITS = {

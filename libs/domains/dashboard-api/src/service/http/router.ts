@@ -1,3 +1,4 @@
+import { personLabel } from '@gateway/base';
 import type { CallActor } from '@gateway/actors';
 import { readInput, type RawInput, type RequestClient } from '@gateway/admin-calls';
 import {
@@ -131,7 +132,7 @@ function actorOf(
     const { member, session_id: sessionId, organization_role: role } = requester.signedIn;
     return {
       id: member.id,
-      label: member.email,
+      label: personLabel(member),
       ipAddress,
       sessionId,
       memberRole: member.role,

@@ -6,6 +6,8 @@ import { NotDeliveredError, type NotificationSender } from '../../core/ports';
 export interface NotificationSenderOptions {
   readonly mailer: Mailer | undefined;
   readonly webhooks: WebhookSender;
+  /** The IANA time zones of people by email. */
+  readonly timeZones: (emails: readonly string[]) => Promise<Readonly<Record<string, string>>>;
   /** The dashboard's origin; undefined: unknown. */
   readonly dashboardUrl: () => string | undefined;
 }
@@ -14,6 +16,7 @@ export interface NotificationSenderOptions {
 export function createNotificationSender({
   mailer,
   webhooks,
+  timeZones,
   dashboardUrl,
 }: NotificationSenderOptions): NotificationSender {
   return {
@@ -34,7 +37,11 @@ export function createNotificationSender({
       }
       if (!mailer) throw new NotDeliveredError('No mail server is configured.');
       try {
-        await mailer.send({ to: recipient, ...mailOf(notification, url) });
+        // During an incident, the database may be unavailable.
+        const { [recipient]: timeZone } = await timeZones([recipient]).catch(
+          () => ({}) as Record<string, string>,
+        );
+        await mailer.send({ to: recipient, ...mailOf(notification, url, timeZone) });
       } catch (error) {
         throw new NotDeliveredError('The mail server did not accept the email.', { cause: error });
       }

@@ -7,7 +7,7 @@ import { mapOidcError } from './map-oidc-error';
 /** Timeout of one request. A sign-in makes at most four. */
 const REQUEST_TIMEOUT_S = 4;
 const METADATA_TTL_MS = 60 * 60_000;
-const SCOPE = 'openid email';
+const SCOPE = 'openid email profile';
 
 /** OpenID Connect with openid-client. The provider need not be reachable at startup. */
 export function createOidcIdentityProvider(settings: OidcSettings, clock: Clock): IdentityProvider {
@@ -52,12 +52,13 @@ export function createOidcIdentityProvider(settings: OidcSettings, clock: Clock)
           idToken['email'] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
             ? await client.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
             : idToken;
-        const { email, email_verified: verified } = claims;
+        const { email, email_verified: verified, name } = claims;
         return {
           kind: 'identified',
           issuer: idToken.iss,
           subject: idToken.sub,
           ...(typeof email === 'string' ? { email } : {}),
+          ...(typeof name === 'string' ? { name } : {}),
           // Some providers send it as a string.
           emailVerified: verified === true || String(verified) === 'true',
         };

@@ -101,6 +101,7 @@ function managementTokenOf({ creator, organizationId, role, ...row }: Row): Mana
     creator: {
       id: creator.id,
       email: creator.email,
+      name: creator.name,
       disabled: creator.disabledAt !== null,
       memberRole: creator.role === 'operator' ? 'operator' : 'member',
       organizationRole: membership?.role as OrganizationRole | undefined,

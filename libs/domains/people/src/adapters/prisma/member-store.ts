@@ -64,6 +64,13 @@ export function createPrismaMemberStore(prisma: AuthPrisma): MemberStore {
       });
     },
 
+    async changeProfile(memberId, changes, audit) {
+      await prisma.$transaction([
+        prisma.member.update({ where: { id: memberId }, data: changes }),
+        prisma.auditEntry.create({ data: auditEntryRow(audit) }),
+      ]);
+    },
+
     change(memberId, actorId, decide) {
       return prisma.$transaction(async (transaction) => {
         await lockMembers(transaction, memberId, actorId);

@@ -8,6 +8,7 @@ export function storedMemberOf(row: Prisma.MemberModel): StoredMember {
   return {
     ...memberOf(row),
     disabled: row.disabledAt !== null,
+    timeZone: row.timeZone,
     ...(row.passwordHash === null ? {} : { passwordHash: row.passwordHash }),
     ...(row.totpSecret === null
       ? {}
@@ -15,14 +16,14 @@ export function storedMemberOf(row: Prisma.MemberModel): StoredMember {
   };
 }
 
-/** Members with this text in their email or id. */
+/** Members with this text in their email, name or id. */
 export function memberContaining(text: string) {
-  return { OR: [{ email: containing(text) }, { id: containing(text) }] };
+  return { OR: [{ email: containing(text) }, { name: containing(text) }, { id: containing(text) }] };
 }
 
 /** The row of a new member. Other columns are set later. */
-export function storedMemberRow({ id, email, role, passwordHash }: StoredMember) {
-  return { id, email, role, passwordHash: passwordHash ?? null };
+export function storedMemberRow({ id, email, name, role, passwordHash }: StoredMember) {
+  return { id, email, name, role, passwordHash: passwordHash ?? null };
 }
 
 export function membershipOf(
@@ -38,6 +39,7 @@ export function organizationMemberOf(
   return {
     id: row.memberId,
     email: row.member.email,
+    name: row.member.name,
     role: row.role as OrganizationRole,
     joinedAt: row.createdAt.getTime() as UnixMs,
     ...seenOf(row.member),

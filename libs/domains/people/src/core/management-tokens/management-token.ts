@@ -1,5 +1,6 @@
 import {
   hasPermission,
+  personLabel,
   utcDay,
   type ManagementTokenAccess,
   type ManagementTokenRole,
@@ -33,6 +34,7 @@ export interface ManagementToken {
 interface ManagementTokenCreator {
   readonly id: string;
   readonly email: string;
+  readonly name: string;
   readonly disabled: boolean;
   readonly memberRole: MemberRole;
   /** Their role in the organization of the token, if any. */
@@ -55,5 +57,5 @@ export function stateOfManagementToken(
 /** The token as the audit log shows it. Customers do not see who acted as an operator. */
 export function labelOfManagementToken({ name, scope, creator }: ManagementToken): string {
   const hidesCreator = scope !== undefined && creator.memberRole === 'operator';
-  return `${name} (token of ${hidesCreator ? 'an operator' : creator.email})`;
+  return `${name} (token of ${hidesCreator ? 'an operator' : personLabel(creator)})`;
 }

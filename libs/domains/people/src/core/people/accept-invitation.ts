@@ -1,16 +1,27 @@
+import { personLabel } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
-import { invalid, refusals, type AdminRefusal, auditOf, type Session } from '@gateway/auth-shared';
+import {
+  invalid,
+  refusals,
+  type AdminRefusal,
+  auditOf,
+  type Member,
+  type Session,
+} from '@gateway/auth-shared';
 import type { Invitation } from '../model';
 import type { PeoplePorts } from '../ports';
 import type { StoredMember } from '../ports';
 import { checkPassword } from '../sign-in/check-password';
 import { touchSession, prepareSession } from '../sign-in/sessions';
+import { readPersonName } from './change-profile';
 import { lookUpInvitation } from './invitations';
 
 export interface AcceptInvitation {
   readonly token: string;
   /** Required from people without an account. */
   readonly password?: string | undefined;
+  /** Only people without an account have one here. */
+  readonly name?: string | undefined;
   /** Required from people with an account. */
   readonly sessionToken?: string | undefined;
   readonly ipAddress: string;
@@ -59,27 +70,32 @@ async function acceptAsMember(
 async function acceptAsNew(
   ports: AcceptPorts,
   invitation: Invitation,
-  { password, ipAddress, device }: AcceptInvitation,
+  { password, name: requestedName = '', ipAddress, device }: AcceptInvitation,
 ): Promise<AcceptedSession | AdminRefusal> {
   const { email } = invitation;
   if (password === undefined) return invalid('password', 'password is required to create an account.');
   const weak = await checkPassword(ports, password, email);
   if (weak) return weak;
+  const name = readPersonName(requestedName);
+  if (isRefusal(name)) return name;
   const passwordHash = await ports.passwords.hash(password);
   const newMember: StoredMember = {
     id: ports.newId('mem'),
     email,
+    name,
     role: 'member',
     disabled: false,
+    timeZone: '',
     passwordHash,
   };
   const created = auditOf(
     {
-      actor: { id: newMember.id, label: email, ipAddress },
+      actor: { id: newMember.id, label: personLabel(newMember), ipAddress },
       organizationId: invitation.organizationId,
       action: 'member.create',
       target: newMember.id,
-      details: { email, role: 'member' },
+      // The role is that of the invitation; the platform role `member` would look like it.
+      details: { email, ...(name !== '' && { name }) },
     },
     ports,
   );
@@ -101,10 +117,10 @@ async function acceptAsNew(
 function acceptanceOf(
   ports: AcceptPorts,
   { id, organizationId, role }: Invitation,
-  member: { readonly id: string; readonly email: string },
+  member: Member,
   ipAddress: string,
 ) {
-  const actor = { id: member.id, label: member.email, ipAddress };
+  const actor = { id: member.id, label: personLabel(member), ipAddress };
   const details = { email: member.email, role };
   return auditOf({ actor, organizationId, action: 'invitation.accept', target: id, details }, ports);
 }

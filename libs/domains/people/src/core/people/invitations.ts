@@ -1,4 +1,10 @@
-import { labelForCustomers, mayManagementTokensGrant, OPERATOR_LABEL, type UnixMs } from '@gateway/base';
+import {
+  labelForCustomers,
+  mailTime,
+  mayManagementTokensGrant,
+  OPERATOR_LABEL,
+  type UnixMs,
+} from '@gateway/base';
 import {
   conflict,
   forbidden,
@@ -109,13 +115,14 @@ export async function createInvitation(
 
 /** A failure is only logged, since the inviting user also gets the link. */
 async function sendInvitation(
-  { mailer, log }: InvitationPorts,
-  { email, invitedBy }: Invitation,
+  { mailer, members, log }: InvitationPorts,
+  { email, invitedBy, expiresAt }: Invitation,
   organizationName: string,
   link: string,
 ): Promise<boolean> {
   if (!mailer) return false;
   const inviter = invitedBy === OPERATOR_LABEL ? 'An operator' : invitedBy;
+  const account = await members.findByEmail(email);
   try {
     await mailer.send({
       to: email,
@@ -123,7 +130,7 @@ async function sendInvitation(
       paragraphs: [`${inviter} has invited you to join ${organizationName} on Inference Gateway.`],
       link: { label: 'Accept the invitation', url: link },
       notes: [
-        'This link can be used once and expires in 7 days.',
+        `This link can be used once, until ${mailTime(expiresAt, account?.timeZone)}.`,
         'If you were not expecting this invitation, you can ignore this email.',
       ],
     });

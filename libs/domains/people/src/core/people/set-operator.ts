@@ -35,6 +35,6 @@ export async function setOperator(
   });
   if (isRefusal(changed)) return changed;
   await awaitRevocation(ports, changed, signal);
-  const { id, email } = changed.member;
-  return { id, email, role };
+  const { id, email, name } = changed.member;
+  return { id, email, name, role };
 }

@@ -1,3 +1,4 @@
+import { personLabel } from '@gateway/base';
 import { auditOf } from '@gateway/auth-shared';
 import type { Member } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../ports';
@@ -30,7 +31,7 @@ export async function auditRefusedSignIn(
     windowMs: ATTEMPT_WINDOW_MS,
   });
   if (tooMany !== undefined) return;
-  const actor = { id: member?.id ?? 'unknown', label: member?.email ?? 'unknown', ipAddress };
+  const actor = { id: member?.id ?? 'unknown', label: member ? personLabel(member) : 'unknown', ipAddress };
   const change = { actor, action: 'session.refuse', target: actor.id, details: { reason } };
   await ports.auditLog.insert(auditOf(change, ports));
 }

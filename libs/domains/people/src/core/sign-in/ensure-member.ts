@@ -27,8 +27,11 @@ export async function ensureMember(
   { actor, email: requestedEmail, password: requestedPassword, role, resetPassword }: EnsureMember,
   signal: CancelSignal,
 ): Promise<EnsuredMember> {
-  const ensured = ({ id, email, role, passwordHash }: StoredMember, created: boolean): EnsuredMember => ({
-    member: { id, email, role },
+  const ensured = (
+    { id, email, name, role, passwordHash }: StoredMember,
+    created: boolean,
+  ): EnsuredMember => ({
+    member: { id, email, name, role },
     created,
     passwordVersion: passwordHash === undefined ? '' : ports.passwords.versionOf(passwordHash),
   });
@@ -39,7 +42,10 @@ export async function ensureMember(
 
   const passwordHash = await ports.passwords.hash(requirePassword(requestedPassword));
   if (!existing) {
-    const member: StoredMember = { id: ports.newId('mem'), email, role, disabled: false, passwordHash };
+    const member: StoredMember = {
+      ...{ id: ports.newId('mem'), email, name: '', role },
+      ...{ disabled: false, timeZone: '', passwordHash },
+    };
     const details = { email, role };
     const audit = auditOf({ actor, action: 'member.create', target: member.id, details }, ports);
     if (await ports.members.insert(member, ports.clock.now(), audit)) return ensured(member, true);

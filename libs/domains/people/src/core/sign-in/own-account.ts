@@ -1,3 +1,4 @@
+import { personLabel } from '@gateway/base';
 import { isRefusal } from '@gateway/errors';
 import { refusals, type AdminRefusal, type Actor, type Session } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../ports';
@@ -30,7 +31,11 @@ export async function ownAccount(
   const session = await findOwnSession(ports, person);
   const member = session && (await ports.members.find(session.member.id));
   if (!session || !member) return refusals.notSignedIn;
-  return { member, session, actor: { id: member.id, label: member.email, ipAddress: person.ipAddress } };
+  return {
+    member,
+    session,
+    actor: { id: member.id, label: personLabel(member), ipAddress: person.ipAddress },
+  };
 }
 
 export async function ownAccountByPassword(

@@ -1,4 +1,4 @@
-import type { CancelSignal, Mailer, UnixMs } from '@gateway/base';
+import { personLabel, type CancelSignal, type Mailer, type UnixMs } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import { notFound, refusals, type AdminRefusal, auditOf, type Actor, isIdLike } from '@gateway/auth-shared';
 import { countResetEmail } from '../email/count-emails';
@@ -48,7 +48,7 @@ export async function requestPasswordReset(
   const started = ports.background.start('send a password reset email', async () => {
     const member = await ports.members.findByEmail(email);
     if (!member || member.disabled) return;
-    const actor = { id: member.id, label: email, ipAddress };
+    const actor = { id: member.id, label: personLabel(member), ipAddress };
     const { link } = await createLink(ports, member, actor, 'member.request_password_reset', dashboardUrl);
     await sendLink(mailer, email, link);
   });
@@ -119,7 +119,7 @@ export async function resetPassword(
   const passwordHash = await ports.passwords.hash(password);
   const audit = auditOf(
     {
-      actor: { id: member.id, label: member.email, ipAddress },
+      actor: { id: member.id, label: personLabel(member), ipAddress },
       action: 'member.reset_password',
       target: member.id,
       details: { email: member.email },

@@ -1,4 +1,4 @@
-import type { CancelSignal, UnixMs } from '@gateway/base';
+import { personLabel, type CancelSignal, type UnixMs } from '@gateway/base';
 import {
   notFound,
   type AdminRefusal,
@@ -55,7 +55,7 @@ export function prepareSession(
   const sessionToken = ports.secrets.random();
   const session: Session = {
     id: ports.newId('ses'),
-    member: { id: member.id, email: member.email, role: member.role },
+    member: { id: member.id, email: member.email, name: member.name, role: member.role },
     device: device.replace(/[\p{Cc}\p{Cs}]/gu, '').slice(0, MAX_DEVICE_CHARACTERS),
     ipAddress,
     signedInBy,
@@ -66,7 +66,7 @@ export function prepareSession(
   };
   const audit = auditOf(
     {
-      actor: { id: member.id, label: member.email, ipAddress },
+      actor: { id: member.id, label: personLabel(member), ipAddress },
       action: 'session.create',
       target: member.id,
       details: {
@@ -140,7 +140,7 @@ export async function endSessionByToken(
   return ports.sessions.delete(tokenSha256, ({ id, member }) =>
     auditOf(
       {
-        actor: { id: member.id, label: member.email, ipAddress: '' },
+        actor: { id: member.id, label: personLabel(member), ipAddress: '' },
         action: 'session.end',
         target: member.id,
         details: { session: id },

@@ -3,6 +3,8 @@ import { auditRefusedSignIn } from '../sign-in/audit-refused-sign-in';
 import { canonicalEmail } from '../sign-in/member-rules';
 import { endSessionByToken, type OpenedSession } from '../sign-in/sessions';
 import { throttle } from '../sign-in/sign-in-throttle';
+import { isRefusal } from '@gateway/errors';
+import { readPersonName } from '../people/change-profile';
 import { browserSecretsOf, type BrowserSecrets } from './browser-secrets';
 import { domainOf } from './domains';
 import {
@@ -88,5 +90,7 @@ async function identify(
   if (email === undefined || domain === undefined || !result.emailVerified)
     return refused('email_not_verified');
   const { issuer, subject } = result;
-  return { kind: 'verified', issuer, subject, email, domain };
+  const name = readPersonName(result.name ?? '');
+  // The person can change it later, so it is no reason to refuse the sign-in.
+  return { kind: 'verified', issuer, subject, email, name: isRefusal(name) ? '' : name, domain };
 }

@@ -1,3 +1,4 @@
+import { personLabel } from '@gateway/base';
 import { auditOf } from '@gateway/auth-shared';
 import type { OrganizationDomain } from '../model';
 import type { PeoplePorts, StoredMember } from '../ports';
@@ -17,6 +18,8 @@ export interface VerifiedIdentity {
   /** The provider's identifier of the person, which it never reassigns. */
   readonly subject: string;
   readonly email: string;
+  /** Empty: the provider has none. */
+  readonly name: string;
   readonly domain: string;
 }
 
@@ -75,9 +78,12 @@ async function openForNew(
   if (existing && (await ports.identities.isLinked(existing.id, issuer)))
     return refusedTo(existing, 'identity_mismatch');
   if (existing?.disabled) return refusedTo(existing, 'account_disabled');
-  const member: StoredMember = existing ?? { id: ports.newId('mem'), email, role: 'member', disabled: false };
+  const member: StoredMember = existing ?? {
+    ...{ id: ports.newId('mem'), email, name: identity.name, role: 'member' },
+    ...{ disabled: false, timeZone: '' },
+  };
   const belongs = existing && (await ports.memberships.find(organizationId, member.id)).role !== undefined;
-  const actor = { id: member.id, label: email, ipAddress: from.ipAddress };
+  const actor = { id: member.id, label: personLabel(member), ipAddress: from.ipAddress };
   const audited = (action: string, details: object, inOrganization = true) =>
     auditOf(
       {
@@ -98,7 +104,7 @@ async function openForNew(
     at: ports.clock.now(),
     ...(belongs ? {} : { membership: { organizationId, role } }),
     audits: [
-      ...(existing ? [] : [audited('member.create', { role: member.role })]),
+      ...(existing ? [] : [audited('member.create', member.name === '' ? {} : { name: member.name })]),
       audited('member.link_identity', { issuer, subject }, false),
       ...(belongs ? [] : [audited('membership.create', { role, domain: identity.domain })]),
     ],

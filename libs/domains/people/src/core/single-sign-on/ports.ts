@@ -98,6 +98,7 @@ export type IdentityResult =
       readonly issuer: string;
       readonly subject: string;
       readonly email?: string;
+      readonly name?: string;
       readonly emailVerified: boolean;
     }
   | { readonly kind: 'denied' | 'failed' | 'unavailable'; readonly detail: string };

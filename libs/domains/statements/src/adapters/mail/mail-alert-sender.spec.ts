@@ -16,6 +16,7 @@ const alert: DueAlert = {
 const pagesWith = (changes: Partial<AlertPagesOptions> = {}) =>
   createAlertPages({
     organizationName: async () => 'Acme & Sons',
+    timeZones: async () => ({ 'b@example.com': 'Europe/Berlin' }),
     dashboardUrl: () => 'https://dashboard.example.com',
     ...changes,
   });
@@ -45,11 +46,18 @@ it('names the organization, amounts in cents, the time, the page and what to do,
   }
 });
 
+it('has the time in the time zone of each person and in UTC', async () => {
+  const texts = (await mailsFor(alert)).map(mailText);
+  expect(texts[0]).toContain('Below it since: Sun, 22 Nov 2026 00:00:00 UTC');
+  expect(texts[1]).toContain('Below it since: Sun, 22 Nov 2026 01:00:00 Europe/Berlin (00:00:00 UTC)');
+});
+
 it('has the id while the name is unavailable, and no link without the origin of the dashboard', async () => {
   const [mail] = await mailsFor(
     alert,
     pagesWith({
       organizationName: () => Promise.reject(new Error('auth is unavailable')),
+      timeZones: () => Promise.reject(new Error('auth is unavailable')),
       dashboardUrl: () => undefined,
     }),
   );

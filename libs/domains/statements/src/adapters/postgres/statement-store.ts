@@ -47,6 +47,13 @@ const BALANCES = `
   left join accounts account on account.organization_id = wanted.organization_id
   order by wanted.position`;
 
+/** $1 amount, $2 limit. */
+const LOW_BALANCES = `
+  select organization_id from accounts
+  where available_nano_usd + held_nano_usd < $1
+  order by available_nano_usd + held_nano_usd, organization_id
+  limit $2`;
+
 /** $1 organization, $2 scopes, $3 owners, $4 their counters of models; null: the accounts of the owners. */
 const BUDGET_SPEND = `
   select
@@ -151,6 +158,12 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
           organizationId: row.organization_id,
           balanceNanoUsd: row.balance_nano_usd,
         }));
+      }),
+
+    listLowBalances: (belowNanoUsd, limit) =>
+      withRetries(async () => {
+        const { rows } = await pool.query<{ organization_id: string }>(LOW_BALANCES, [belowNanoUsd, limit]);
+        return rows.map((row) => row.organization_id);
       }),
 
     readBudgetSpend: (organizationId, owners) =>

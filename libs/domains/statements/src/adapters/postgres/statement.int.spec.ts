@@ -159,6 +159,10 @@ it('lists balances with holds in the requested order, and zero without an accoun
     { organizationId: 'org-none', balanceNanoUsd: 0n },
     { organizationId: 'org-balance-a', balanceNanoUsd: usdNano(700) },
   ]);
+  const low = await statements.listLowBalances(usdNano(700), 200);
+  expect(low).toContain('org-balance-b');
+  expect(low).not.toContain('org-balance-a');
+  expect(await statements.listLowBalances(usdNano(701), 200)).toContain('org-balance-a');
 });
 
 it('reads what an organization, its projects and keys have spent in each period, and what they hold', async () => {
@@ -200,6 +204,8 @@ describe('for an organization without an account', () => {
   /** Every method, so that none calls a function of the ledger that another change has given other parameters. */
   const results: { readonly [Method in keyof StatementStore]: () => Promise<unknown> } = {
     readBalances: () => expect(statements.readBalances([organizationId])).resolves.toHaveLength(1),
+    listLowBalances: () =>
+      expect(statements.listLowBalances(usdNano(1), 200)).resolves.not.toContain(organizationId),
     readBudgetSpend: () => expect(statements.readBudgetSpend(organizationId, [])).resolves.toEqual([]),
     readWindowSpend: () =>
       expect(

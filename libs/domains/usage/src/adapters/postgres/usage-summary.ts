@@ -1,4 +1,4 @@
-import { nanoUsd, utcDay, type UnixMs } from '@gateway/base';
+import { nanoUsd, type UnixMs, type UtcDay } from '@gateway/base';
 import type { Pool } from 'pg';
 import {
   summaryPeriods,
@@ -85,9 +85,18 @@ const READ_MODELS = `
   group by model_id
   order by model_id`;
 
-/** $1 and $2 first and last day. */
+/** $1 and $2 first and last day. One scan sums all of it, each day and each model. */
 const READ_ALL = `
-  select ${SUMS}, ${MARGIN_SUMS} from usage_rollups where day between $1::date and $2::date`;
+  select to_char(day, 'YYYY-MM-DD') as day, model_id, ${SUMS}, ${MARGIN_SUMS}
+  from usage_rollups
+  where day between $1::date and $2::date
+  group by grouping sets ((), (day), (model_id))
+  order by day desc nulls last, sum(charged_nano_usd) desc, model_id`;
+
+interface PlatformRow extends MarginRow {
+  readonly day: UtcDay | null;
+  readonly model_id: string | null;
+}
 
 interface TotalsRow {
   readonly requests: bigint;
@@ -156,13 +165,21 @@ export async function readOrganizationUsage(
   }));
 }
 
+const NO_USAGE: UsageTotals = { requests: 0n, errors: 0n, chargedNanoUsd: nanoUsd(0n) };
+
 export async function readPlatformUsage(pool: Pool, now: UnixMs): Promise<PlatformUsage> {
   const { firstDay, today } = summaryPeriods(now);
-  const month = await readRow<MarginRow>(pool, READ_ALL, [firstDay, today]);
+  const { rows } = await pool.query<PlatformRow>(READ_ALL, [firstDay, today]);
+  const part = (row: PlatformRow) => ({ totals: totalsOf(row), margin: marginOf(row) });
+  const all = rows.find((row) => row.day === null && row.model_id === null);
+  if (!all) throw new Error('a sum returned no row');
+  const days = rows.flatMap((row) => (row.day === null ? [] : [{ day: row.day, ...part(row) }]));
   return {
-    today: await readTotals(pool, READ_ALL, [utcDay(now), utcDay(now)]),
-    last30Days: totalsOf(month),
-    margin: marginOf(month),
+    today: days.find(({ day }) => day === today)?.totals ?? NO_USAGE,
+    last30Days: totalsOf(all),
+    margin: marginOf(all),
+    days,
+    models: rows.flatMap((row) => (row.model_id === null ? [] : [{ modelId: row.model_id, ...part(row) }])),
   };
 }
 

@@ -78,8 +78,18 @@ export function summaryView(summary: UsageSummary) {
   };
 }
 
-export function platformUsageView({ today, last30Days, margin }: PlatformUsage) {
-  return { today: totalsView(today), last_30_days: totalsView(last30Days), margin: marginView(margin) };
+export function platformUsageView({ today, last30Days, margin, days, models }: PlatformUsage) {
+  return {
+    today: totalsView(today),
+    last_30_days: totalsView(last30Days),
+    margin: marginView(margin),
+    days: days.map((one) => ({ day: one.day, ...totalsView(one.totals), margin: marginView(one.margin) })),
+    models: models.map((one) => ({
+      model_id: one.modelId,
+      ...totalsView(one.totals),
+      margin: marginView(one.margin),
+    })),
+  };
 }
 
 export function organizationUsageView({ totals, margin, lastUsedAt }: OrganizationUsage) {

@@ -53,6 +53,9 @@ CREATE TABLE "organizations" (
 CREATE TABLE "members" (
   "id" TEXT PRIMARY KEY,
   "email" TEXT NOT NULL,
+  "name" TEXT NOT NULL DEFAULT '',
+  -- IANA name, for emails.
+  "time_zone" TEXT NOT NULL DEFAULT '',
   -- NULL for members who sign in by single sign-on only.
   "password_hash" TEXT,
   "role" TEXT NOT NULL,

@@ -1,10 +1,10 @@
 /** @jest-environment @happy-dom/jest-environment */
 import { cleanup, screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { sessionOf } from '../../testing/fixtures';
-import { renderPage } from '../../testing/render-page';
-import { statusOf } from './providers-page';
+import { installApiDouble, type ApiDouble } from '../../../testing/api-double';
+import { CATALOGUE_OF_FILE, sessionOf } from '../../../testing/fixtures';
+import { renderPage } from '../../../testing/render-page';
+import { statusOf } from './providers-tab';
 
 it.each([
   ['closed', 0, 0, 'No requests'],
@@ -18,13 +18,14 @@ it.each([
   (breaker, calls, failures, label) => expect(statusOf({ breaker, calls, failures }).label).toBe(label),
 );
 
-describe('the providers page', () => {
+describe('the providers tab', () => {
   let api: ApiDouble;
 
   beforeEach(() => {
     api = installApiDouble();
     api.on('GET /api/session', () => sessionOf('operator'));
     api.on('GET /api/organizations', () => ({ data: [], next_page_token: null }));
+    api.on('GET /api/operator/catalogue/state', () => CATALOGUE_OF_FILE);
   });
   afterEach(cleanup);
 
@@ -53,7 +54,7 @@ describe('the providers page', () => {
 
   it('names the target in the dialog that drains it', async () => {
     respondWith(0);
-    renderPage('/operator/providers');
+    renderPage('/operator/catalogue?tab=providers');
     await userEvent.click(await screen.findByRole('button', { name: 'Drain acme small' }));
     const dialog = await screen.findByRole('dialog', { name: 'Drain acme small' });
     expect(within(dialog).getByRole('button', { name: 'Drain' })).toBeTruthy();
@@ -65,7 +66,7 @@ describe('the providers page', () => {
     [600, '100%'],
   ])('shows %s of 512 requests in flight as a bar of %s', async (running, width) => {
     respondWith(running);
-    renderPage('/operator/providers');
+    renderPage('/operator/catalogue?tab=providers');
     const meter = await screen.findByRole('meter', { name: 'Requests in flight at acme' });
     expect([meter.getAttribute('aria-valuenow'), meter.getAttribute('aria-valuemax')]).toEqual([
       String(running),

@@ -2,7 +2,7 @@
 import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../../../testing/api-double';
-import { sessionOf } from '../../../testing/fixtures';
+import { PUBLISHED_CATALOGUE, sessionOf } from '../../../testing/fixtures';
 import { renderPage } from '../../../testing/render-page';
 
 const TEXT = 'the text';
@@ -82,6 +82,13 @@ describe('the forms of the catalogue', () => {
       secrets: [],
       routers: [],
     }));
+    api.on('GET /api/operator/catalogue', () => ({ catalogue: PUBLISHED_CATALOGUE }));
+    api.on('GET /api/operator/providers', () => ({
+      health: {
+        ...{ window_ms: 300_000, observed_at: SECRET.changed_at, instance: 'router-1' },
+        ...{ providers: [], targets: [] },
+      },
+    }));
     api.on('POST /api/operator/catalogue/entries', () => ({
       providers: [{ name: 'acme', preset: 'openai', headers: { 'X-Team': 'blue' } }],
       models: [MODEL, { ...MODEL, id: 'acme/m-2' }],
@@ -93,7 +100,8 @@ describe('the forms of the catalogue', () => {
   afterEach(cleanup);
 
   const open = async (name: string) => {
-    renderPage('/operator/catalogue');
+    const tab = /provider|acme$/.test(name) ? 'providers' : 'models';
+    renderPage(`/operator/catalogue?tab=${tab}`);
     await userEvent.click(await screen.findByRole('button', { name }));
     return within(await screen.findByRole('dialog'));
   };
@@ -103,9 +111,12 @@ describe('the forms of the catalogue', () => {
     if (value !== '') await userEvent.type(input, value);
   };
   const apply = (form: ReturnType<typeof within>) =>
-    userEvent.click(form.getByRole('button', { name: 'Apply to the text' }));
+    userEvent.click(form.getByRole('button', { name: 'Apply to the draft' }));
   const edits = () => api.requestsTo('POST /api/operator/catalogue/entries/edit').map(({ body }) => body);
-  const editor = () => screen.getByLabelText('Catalogue text') as HTMLTextAreaElement;
+  const text = async () => {
+    await userEvent.click(screen.getByRole('link', { name: 'YAML', hidden: true }));
+    return ((await screen.findByLabelText('Catalogue text')) as HTMLTextAreaElement).value;
+  };
 
   it('describes its fields', async () => {
     const form = await open('Edit acme');
@@ -127,7 +138,7 @@ describe('the forms of the catalogue', () => {
     await fill(form, 'targets[0].drops', 'top_k, seed');
     await apply(form);
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
-    expect(editor().value).toBe(EDITED);
+    expect(await text()).toBe(EDITED);
     expect(edits()).toEqual([
       {
         text: TEXT,
@@ -164,9 +175,9 @@ describe('the forms of the catalogue', () => {
     expect(form.getByText('must be a decimal')).toBeTruthy();
     expect(form.getByText(/Unrecognized key/)).toBeTruthy();
     expect(form.queryByText(/of another model/)).toBeNull();
-    expect(editor().value).toBe(TEXT);
+    expect(screen.queryByText('Draft, not saved')).toBeNull();
     await userEvent.click(form.getByRole('button', { name: 'Apply with errors' }));
-    await waitFor(() => expect(editor().value).toBe(EDITED));
+    await waitFor(async () => expect(await text()).toBe(EDITED));
   });
 
   it('adds a provider with only the fields that are set', async () => {
@@ -212,8 +223,9 @@ describe('the forms of the catalogue', () => {
 
   it('removes an entry from the text', async () => {
     renderPage('/operator/catalogue');
-    await userEvent.click(await screen.findByRole('button', { name: 'Remove acme/m-2' }));
-    await waitFor(() => expect(editor().value).toBe(EDITED));
+    await userEvent.click(await screen.findByRole('button', { name: 'Edit acme/m-2' }));
+    await userEvent.click(await screen.findByRole('button', { name: 'Remove from the draft' }));
+    await waitFor(async () => expect(await text()).toBe(EDITED));
     expect(edits()).toEqual([{ text: TEXT, kind: 'model', index: 1, entry: null }]);
   });
 
@@ -258,7 +270,7 @@ describe('the forms of the catalogue', () => {
       name: 'anthropic',
       value: 'sk-ant-1',
     });
-    expect(edits()).toEqual([
+    expect(edits().slice(1)).toEqual([
       {
         text: TEXT,
         kind: 'provider',
@@ -277,7 +289,7 @@ describe('the forms of the catalogue', () => {
     });
   });
 
-  it('requires what the check of a new provider names, and stores its API key under a name that is free', async () => {
+  it('stores the API key of a new provider under a free name, only while its check passes', async () => {
     api.on('GET /api/operator/catalogue/state', () => ({
       ...{ source: 'database' as const, text: TEXT, version: null, draft: null, routers: [] },
       secrets: [{ ...SECRET, name: 'acme' }],
@@ -291,12 +303,23 @@ describe('the forms of the catalogue', () => {
     const form = await open('Add provider');
     await fill(form, 'Name', 'acme');
     await userEvent.type(form.getByLabelText('API key'), 'sk-1');
-    for (let attempt = 0; attempt < 2; attempt += 1) {
-      await userEvent.click(form.getByRole('button', { name: 'Add provider' }));
-      await form.findByText('is required without a preset');
-    }
-    const stored = api.requestsTo('PUT /api/operator/catalogue/secrets').map(({ body }) => body);
-    expect(stored).toEqual(Array(2).fill({ name: 'acme-2', value: 'sk-1' }));
+    await userEvent.click(form.getByRole('button', { name: 'Add provider' }));
+    await form.findByText('is required without a preset');
+    expect(api.requestsTo('PUT /api/operator/catalogue/secrets')).toEqual([]);
+    const missing = 'providers[1].api_key_secret (line 4): acme-2 is missing or empty';
+    api.on('POST /api/operator/catalogue/check', () => ({
+      issues: [{ message: missing, line: 4 }],
+      ...{ changes: [], affected: [] },
+    }));
+    api.on('DELETE /api/operator/catalogue/secrets/{secret_name}', () => undefined as never);
+    await userEvent.click(form.getByRole('button', { name: 'Add provider' }));
+    await form.findByText('acme-2 is missing or empty');
+    expect(api.requestsTo('PUT /api/operator/catalogue/secrets').map(({ body }) => body)).toEqual([
+      { name: 'acme-2', value: 'sk-1' },
+    ]);
+    expect(
+      api.requestsTo('DELETE /api/operator/catalogue/secrets/{secret_name}').map(({ params }) => params),
+    ).toEqual([{ secret_name: 'acme-2' }]);
   });
 
   it('shows the usual fields, and opens the others when one of them has an issue', async () => {

@@ -1,22 +1,12 @@
 /** @jest-environment @happy-dom/jest-environment */
 import { cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { modelWith, sessionOf } from '../../testing/fixtures';
-import { renderPage } from '../../testing/render-page';
+import { installApiDouble, type ApiDouble } from '../../../testing/api-double';
+import { CATALOGUE_OF_FILE, operatorModel, sessionOf } from '../../../testing/fixtures';
+import { renderPage } from '../../../testing/render-page';
 
 const SWITCH = 'PUT /api/operator/models/disabled';
 const OFF = { since: '2026-11-20T09:00:00.000Z', by: 'ops@example.com', reason: 'wrong price' };
-
-const model = (id: string, changes = {}) => ({
-  ...modelWith(id),
-  max_output_tokens: 4_096,
-  disabled: false,
-  disabled_in_file: false,
-  switched_off: null,
-  targets: [],
-  ...changes,
-});
 
 /** Every price is different, so that a column with the price of another kind is noticed. */
 const tokenPrices = (from: number) => ({
@@ -33,13 +23,14 @@ const tiers = [
   { above_prompt_tokens: 400_000, ...tokenPrices(40) },
 ];
 
-describe('the models page', () => {
+describe('the models tab', () => {
   let api: ApiDouble;
 
   beforeEach(() => {
     api = installApiDouble();
     api.on('GET /api/session', () => sessionOf('operator'));
     api.on('GET /api/organizations', () => ({ data: [], next_page_token: null }));
+    api.on('GET /api/operator/catalogue/state', () => CATALOGUE_OF_FILE);
     api.on('GET /api/operator/catalogue', () => ({
       catalogue: {
         version: '1',
@@ -49,9 +40,9 @@ describe('the models page', () => {
         loaded_at: '2026-11-20T09:00:00.000Z',
         rejected: null,
         models: [
-          model('acme/on', { prices: { ...tokenPrices(1), tiers } }),
-          model('acme/off', { disabled: true, switched_off: OFF }),
-          model('acme/file', { disabled: true, disabled_in_file: true }),
+          operatorModel('acme/on', { prices: { ...tokenPrices(1), tiers } }),
+          operatorModel('acme/off', { disabled: true, switched_off: OFF }),
+          operatorModel('acme/file', { disabled: true, disabled_in_file: true }),
         ],
       },
     }));
@@ -62,11 +53,11 @@ describe('the models page', () => {
     ['Disable acme/on', true],
     ['Enable acme/off', false],
   ])('%s sends the reason', async (name, disabled) => {
-    renderPage('/operator/models');
+    renderPage('/operator/catalogue');
     await userEvent.click(await screen.findByRole('button', { name }));
     const dialog = await screen.findByRole('dialog', { name });
     await userEvent.type(within(dialog).getByLabelText('Reason'), ' price list ');
-    api.on(SWITCH, () => ({ model: model('acme/on') }));
+    api.on(SWITCH, () => ({ model: operatorModel('acme/on') }));
     await userEvent.click(within(dialog).getByRole('button', { name: name.split(' ')[0] as string }));
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
     const id = name.split(' ')[1];
@@ -76,13 +67,13 @@ describe('the models page', () => {
   });
 
   it('shows who disabled a model and why', async () => {
-    renderPage('/operator/models');
+    renderPage('/operator/catalogue');
     await screen.findByText('ops@example.com');
     await screen.findByText('wrong price');
   });
 
   it('shows each price of a model, and below it the prices for long prompts', async () => {
-    renderPage('/operator/models');
+    renderPage('/operator/catalogue');
     const table = await screen.findByRole('table');
     const headers = within(table).getAllByRole('columnheader');
     const row = within(table).getByText('acme/on', { selector: '.font-medium' }).closest('tr') as HTMLElement;
@@ -101,7 +92,7 @@ describe('the models page', () => {
   });
 
   it('offers no switch for a model that the file disables', async () => {
-    renderPage('/operator/models');
+    renderPage('/operator/catalogue');
     await screen.findByText('Disabled in the catalogue');
     expect(screen.queryByRole('button', { name: /acme\/file/ })).toBeNull();
   });
