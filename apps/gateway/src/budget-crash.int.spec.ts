@@ -18,7 +18,10 @@ const USED = {
     where owner_id = '' and day >= date_trunc('week', now() at time zone 'UTC')`,
   window: `
     select coalesce(sum(spent_nano_usd + held_nano_usd), 0)::bigint as used from billing_ledger.budget_hours
-    where owner_id = ''`,
+    where counter = ''`,
+  month: `
+    select coalesce(sum(spent_nano_usd + held_nano_usd), 0)::bigint as used from billing_ledger.budget_hours
+    where counter = '/model/*'`,
 };
 
 let testEnv: CrashTestEnv;
@@ -36,9 +39,14 @@ async function setBudget(kind: keyof typeof USED, nanoUsd: bigint): Promise<void
   for (const { id } of data) {
     await admin.call('PUT', `/api/organizations/${id}/limits`, {
       weekly_budget_usd: kind === 'week' ? amount : null,
-      budgets: kind === 'window' ? [{ period: 'window', hours: 744, amount_usd: amount }] : null,
+      budgets: budgetsOf(kind, amount),
     });
   }
+}
+
+function budgetsOf(kind: keyof typeof USED, amount_usd: string) {
+  if (kind === 'window') return [{ period: 'window', hours: 744, amount_usd }];
+  return kind === 'month' ? [{ period: 'month', model: '*', amount_usd }] : null;
 }
 
 async function usedOf(kind: keyof typeof USED): Promise<bigint> {
@@ -46,7 +54,11 @@ async function usedOf(kind: keyof typeof USED): Promise<bigint> {
   return rows[0]?.used ?? 0n;
 }
 
-describe.each(['week', 'window'] as const)('a budget of a %s', (kind) => {
+describe.each([
+  ['of a week', 'week'],
+  ['of a rolling window', 'window'],
+  ['of a month for models', 'month'],
+] as const)('a budget %s', (_, kind) => {
   it('is never exceeded by a hundred parallel calls, through kill -9 and late settlement', async () => {
     const outcomes: Outcome[] = [];
     let budget = await usedOf(kind);
