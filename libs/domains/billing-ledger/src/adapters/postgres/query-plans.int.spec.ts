@@ -146,10 +146,13 @@ it('settles open holds without reading history', async () => {
   expectFlat(reads, []);
 });
 
-it('holds and settles in rolling windows without reading history, except the month of the ids', async () => {
+it('holds and settles in counters without reading history, except the month of the ids', async () => {
   const held = newHolds('window').map((hold) => ({
     ...hold,
-    budgets: budgetsOf(hold, { organization: { window: { 744: 1e12 } }, key: { window: { 24: 1e12 } } }),
+    budgets: budgetsOf(hold, {
+      organization: { window: { 744: 1e12 }, models: { 'acme/*': { month: 1e12 } } },
+      end_user: { day: 1e12, total: 1e12 },
+    }),
   }));
   expectFlat(await readsBy(() => store.holdCredit(held)), [`closed_holds${thisMonth}`]);
   const reads = await readsBy(async () => {
