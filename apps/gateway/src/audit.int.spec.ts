@@ -17,7 +17,7 @@ import {
 import { createPool } from '@gateway/database';
 import { createClient, type ServiceDefinition } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
-import { inProcessFor, TEST_OPERATOR } from '@gateway/test-support';
+import { inProcessFor, NO_LIMITS, TEST_OPERATOR } from '@gateway/test-support';
 import { TOTP } from 'otpauth';
 import type { Pool } from 'pg';
 import { startFleet, type Fleet } from './testing/fleet';
@@ -193,12 +193,6 @@ async function confirmedSecondFactor() {
   const both = { body: { password: PASSWORD, code: confirmed.recovery_codes[0] ?? '' } };
   return { ...self, sessionToken: confirmed.session_token, both };
 }
-
-const NO_LIMITS = {
-  ...{ requests_per_minute: null, tokens_per_minute: null, concurrency: null, max_output_tokens: null },
-  ...{ daily_budget_usd: null, weekly_budget_usd: null, monthly_budget_usd: null, total_budget_usd: null },
-  multiple_completions: false,
-};
 
 async function organization(name: string): Promise<string> {
   return (await authEndpoints().call(endpoints.organizations.create, { body: { name } })).organization.id;

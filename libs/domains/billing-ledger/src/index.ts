@@ -12,6 +12,7 @@ export type { ClaimStore, LedgerHistory, LedgerStore } from './core/ports';
 export * from './service/module';
 // For the statements library, which belongs to the same service.
 export { withRetries } from './adapters/postgres/retry';
+export { counterOf } from './core/credit/counter';
 export { NO_BALANCE, remainderOf, type Balance } from './core/credit/balance';
 export { addCredit, type AddCreditPorts } from './service/add-credit';
 export { noteOf, parseAmount, parseIdentifier, parseNote, parseRequest } from './service/messages';

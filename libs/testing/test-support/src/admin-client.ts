@@ -92,15 +92,20 @@ export async function signIn(dashboardUrl: string, email: string, password: stri
   };
 }
 
-export const NO_LIMITS: Limits = {
+/** Without the limits that a new organization has. Other builds may lack newer ones. */
+const NO_DEFAULT_LIMITS = {
   requests_per_minute: null,
   tokens_per_minute: null,
+  concurrency: null,
+  max_output_tokens: null,
+};
+
+export const NO_LIMITS: Limits = {
+  ...NO_DEFAULT_LIMITS,
   daily_budget_usd: null,
   weekly_budget_usd: null,
   monthly_budget_usd: null,
   total_budget_usd: null,
-  concurrency: null,
-  max_output_tokens: null,
   multiple_completions: false,
 };
 
@@ -113,7 +118,7 @@ export async function createTenant(
   const { organization } = await admin.call<{ organization: { id: string } }>('POST', '/api/organizations', {
     name,
     // Tests choose their limits freely.
-    ceilings: { ...NO_LIMITS, multiple_completions: true },
+    ceilings: { ...NO_DEFAULT_LIMITS, multiple_completions: true },
   });
   const path = `/api/organizations/${organization.id}`;
   const tenant: Tenant = {
@@ -161,7 +166,7 @@ export async function createTenant(
       return (await admin.call<{ balance: Balance }>('GET', `${path}/balance`)).balance;
     },
   };
-  await tenant.setLimits(options.limits ?? {});
+  await admin.call('PUT', `${path}/limits`, { ...NO_DEFAULT_LIMITS, ...options.limits });
   if (options.credit !== '0') await tenant.addCredit(options.credit ?? '100.00');
   Object.assign(tenant, await tenant.createKey(options.key));
   return tenant;

@@ -73,3 +73,40 @@ it('says that a low-balance alert without a recipient notifies no one', async ()
   await screen.findByText(/No one is notified: add a webhook or an email address\.$/);
   cleanup();
 });
+
+describe('the sent budget alerts', () => {
+  const LIST = 'GET /api/organizations/{organization_id}/budget-alerts';
+  let api: ApiDouble;
+
+  beforeEach(() => {
+    api = installApiDouble();
+    api.on('GET /api/session', () => sessionOf('operator'));
+    api.on('GET /api/organizations', () => ({ data: [ORGANIZATION], next_page_token: null }));
+    api.on(ALERT, () => ({ alert: STORED }));
+  });
+  afterEach(cleanup);
+
+  it('are listed with the budget and what was delivered', async () => {
+    const alert = {
+      ...{ id: 'one', scope: 'key' as const, owner_id: 'key-1', owner_name: 'Website', share_percent: 80 },
+      ...{ period: 'month' as const, hours: null, model: 'acme/*', period_start: '2027-04' },
+      ...{ budget_usd: '20', spent_usd: '16.5', reached_at: '2027-04-15T12:00:00.000Z' },
+      ...{ delivered: 2, undelivered: 1 },
+    };
+    const window = { ...alert, id: 'two', period: 'window' as const, hours: 5, model: null, undelivered: 0 };
+    api.on(LIST, () => ({ data: [alert, window] }));
+    renderPage('/o/org-1/credit');
+    const table = await screen.findByRole('table', { name: 'Sent budget alerts' });
+    expect(table.textContent).toContain('Monthly budget for acme/*');
+    expect(table.textContent).toContain('2 reached, 1 not reached');
+    expect(table.textContent).toContain('5-hour budget');
+  });
+
+  it('have no section without any', async () => {
+    api.on(LIST, () => ({ data: [] }));
+    renderPage('/o/org-1/credit');
+    await screen.findByText('https://hooks.example.com/…');
+    await waitFor(() => expect(api.requestsTo(LIST)).toHaveLength(1));
+    expect(screen.queryByText('Sent budget alerts')).toBeNull();
+  });
+});

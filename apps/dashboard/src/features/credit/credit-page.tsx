@@ -12,6 +12,7 @@ import { Failure, Skeleton } from '../../ui/states';
 import { Money, Time } from '../../ui/values';
 import { AddCreditForm } from './add-credit-form';
 import { RemoveCredit } from './remove-credit';
+import { BudgetAlerts } from './budget-alerts';
 import { CreditAlert } from './credit-alert';
 import { StaleFigures } from './stale-figures';
 import { Statement } from './statement';
@@ -31,6 +32,7 @@ export function CreditPage() {
     >
       <LiveBalance organizationId={organizationId} />
       <CreditAlert organizationId={organizationId} editable={can('credit:alerts')} />
+      <BudgetAlerts organizationId={organizationId} />
       <Statement
         organizationId={organizationId}
         search={search}

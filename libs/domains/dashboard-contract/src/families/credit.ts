@@ -69,6 +69,27 @@ const statementCredit = statementLine
 const webhook = z.string().max(2_000);
 const email = z.string().max(320);
 
+export const budgetAlert = z
+  .object({
+    id: z.string(),
+    scope: z.enum(['organization', 'project', 'key']),
+    owner_id: id.meta({ description: 'The organization, the project or the key.' }),
+    owner_name: z.string(),
+    period: z.enum(['day', 'week', 'month', 'total', 'window']),
+    hours: z.int().nullable().meta({ description: 'The length of a rolling window.' }),
+    model: z.string().nullable().meta({ description: 'The models that count; null: all.' }),
+    period_start: z.string().nullable().meta({
+      description: 'The UTC day, Monday of the week, month, or hour of a window; null for the total.',
+    }),
+    share_percent: z.int(),
+    budget_usd: usd,
+    spent_usd: usd.meta({ description: 'Charged when the share was reached.' }),
+    reached_at: time,
+    delivered: z.int().meta({ description: 'The recipients that got it.' }),
+    undelivered: z.int().meta({ description: 'The recipients whose delivery failed or is retried.' }),
+  })
+  .meta({ id: 'BudgetAlert' });
+
 const creditAlert = z
   .object({
     threshold_usd: usd.nullable().meta({ description: 'Null: alerts are off.' }),
@@ -252,6 +273,16 @@ export const creditEndpoints = {
     access: 'credit:read',
     summary: 'Get the alerts about a low balance and about budgets',
     response: json(z.object({ alert: creditAlert })),
+  }),
+  budgetAlerts: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/budget-alerts',
+    owner: 'billing-ledger',
+    access: 'credit:read',
+    summary: 'List the alerts about budgets that were sent',
+    description:
+      'The newest 100. Those about days, weeks, months and rolling windows are deleted after 90 days.',
+    response: json(z.object({ data: z.array(budgetAlert) })),
   }),
   setAlert: endpoint({
     method: 'PUT',

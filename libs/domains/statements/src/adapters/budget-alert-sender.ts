@@ -43,6 +43,8 @@ function messageOf(alert: DueBudgetAlert) {
     owner_id: alert.ownerId || alert.organizationId,
     owner_name: alert.ownerName,
     limit_type: LIMIT_TYPES[alert.period],
+    hours: alert.hours ?? null,
+    model: alert.model ?? null,
     period_start: alert.periodStart || null,
     share_percent: alert.sharePercent,
     budget_usd: formatUsd(alert.budgetNanoUsd),
@@ -56,6 +58,7 @@ const LIMIT_TYPES = {
   day: 'daily_budget',
   week: 'weekly_budget',
   month: 'monthly_budget',
+  window: 'window_budget',
   total: 'total_budget',
 } as const;
 
@@ -64,6 +67,7 @@ const RESETS = {
   day: 'The budget resets at 00:00 UTC.',
   week: 'The budget resets on Monday at 00:00 UTC.',
   month: 'The budget resets on the first of the next month at 00:00 UTC.',
+  window: 'What was admitted leaves the window hour by hour.',
   total: 'The budget never resets.',
 } as const;
 
@@ -75,7 +79,7 @@ function mailOf(
 ): MailContent {
   const kind = ownerKindOf(alert);
   const owner = kind === 'organization' ? organization : `the ${kind} ${alert.ownerName}`;
-  const budget = LIMIT_TYPES[alert.period].replace('_', ' ');
+  const budget = budgetNameOf(alert);
   const spent = mailUsd(alert.spentNanoUsd);
   const amount = mailUsd(alert.budgetNanoUsd);
   const page = kind === 'key' ? `/keys/${alert.ownerId}` : PAGES[kind];
@@ -85,7 +89,9 @@ function mailOf(
     facts: [
       ['Spent', `${spent} (${alert.sharePercent}% of the budget was reached)`],
       ['Budget', amount],
-      ...(alert.periodStart ? [['Period', `${alert.periodStart}, UTC`] as const] : []),
+      ...(alert.periodStart && alert.hours === undefined
+        ? [['Period', `${alert.periodStart}, UTC`] as const]
+        : []),
       ['Reached', reachedAt],
       ['Organization', `${organization} (${alert.organizationId})`],
     ],
@@ -95,6 +101,11 @@ function mailOf(
       'Owners and admins of the organization can raise it, up to the ceiling that an operator sets.',
     ],
   };
+}
+
+function budgetNameOf({ period, hours, model }: DueBudgetAlert): string {
+  const name = period === 'window' ? `${hours}-hour budget` : LIMIT_TYPES[period].replace('_', ' ');
+  return model === undefined ? name : `${name} for ${model}`;
 }
 
 const sentenceCase = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,14 +1,15 @@
 import type { BudgetPeriod, NanoUsd, UnixMs } from '@gateway/base';
 
-/** A rolling window has no start, so its shares are not reported. */
-export type AlertPeriod = Exclude<BudgetPeriod, 'window'>;
-
 /** A budget of an organization, a project or a key. */
 export interface Budget {
   /** A key or a project; empty for the organization. */
   readonly ownerId: string;
   readonly ownerName: string;
-  readonly period: AlertPeriod;
+  readonly period: BudgetPeriod;
+  /** The length of a rolling window. */
+  readonly hours: number | undefined;
+  /** The models that count: an id, or a pattern of ids. */
+  readonly model: string | undefined;
   readonly amountNanoUsd: NanoUsd;
 }
 
@@ -18,21 +19,34 @@ export interface BudgetsOfOrganization {
   readonly emails: readonly string[];
 }
 
-/** Spending has reached a share of a budget: one delivery to one recipient. */
-export interface DueBudgetAlert {
+/** Spending has reached a share of a budget. */
+export interface BudgetAlert {
   /** The same for every recipient and attempt. */
   readonly alertId: string;
   readonly organizationId: string;
   readonly ownerId: string;
   readonly ownerName: string;
-  readonly period: AlertPeriod;
-  /** The UTC day, the Monday of the week, or the month; empty for the total. */
+  readonly period: BudgetPeriod;
+  readonly hours: number | undefined;
+  readonly model: string | undefined;
+  /** The UTC day, the Monday of the week, the month, or the hour from which a window is not reported again; empty for the total. */
   readonly periodStart: string;
   readonly sharePercent: number;
   readonly budgetNanoUsd: NanoUsd;
   /** Charged when the share was found to be reached. */
   readonly spentNanoUsd: NanoUsd;
   readonly reachedAt: UnixMs;
+}
+
+/** An alert of the past. */
+export interface SentBudgetAlert extends BudgetAlert {
+  /** The recipients that got it, and those that did not. */
+  readonly delivered: number;
+  readonly undelivered: number;
+}
+
+/** One delivery of an alert to one recipient. */
+export interface DueBudgetAlert extends BudgetAlert {
   /** An email address, or `webhook`. */
   readonly recipient: string;
   /** Present for the webhook, unless it was removed meanwhile. */

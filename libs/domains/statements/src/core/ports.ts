@@ -1,7 +1,7 @@
 import type { AuditEntry, NanoUsd, UnixMs } from '@gateway/base';
 import type { Announcement } from '@gateway/billing-ledger/core';
 import type { Correction, CorrectionOutcome, CorrectionPreview } from './correction';
-import type { BudgetsOfOrganization, DueBudgetAlert } from './budget-alert';
+import type { BudgetsOfOrganization, DueBudgetAlert, SentBudgetAlert } from './budget-alert';
 import type { AlertRecipients, CreditAlert, DueAlert, TestAlert } from './credit-alert';
 import type { SettledWindow } from './settled-window';
 import type {
@@ -206,6 +206,8 @@ export interface BudgetAlertStore {
   /** Claims up to `limit` deliveries. No other process claims them until they are due again. */
   claimDue(limit: number): Promise<readonly DueBudgetAlert[]>;
   recordDelivered(alert: DueBudgetAlert): Promise<void>;
+  /** Newest first. */
+  listAlerts(organizationId: string, limit: number): Promise<readonly SentBudgetAlert[]>;
   /** Deletes alerts about days and months that ended long ago. */
   deleteOld(): Promise<void>;
 }

@@ -3,18 +3,21 @@ import { implement, type Implementation } from '@gateway/admin-calls';
 import { auditOf, formatUsd, isEmailAddress, type Clock } from '@gateway/base';
 import { parseAmount, parseRequest } from '@gateway/billing-ledger';
 import { DashboardError, endpoints } from '@gateway/dashboard-contract';
-import type { CreditAlertStore } from '../core/ports';
+import type { BudgetAlertStore, CreditAlertStore } from '../core/ports';
 import type { AlertDispatcher } from './alert-dispatcher';
-import { creditAlertView } from './views';
+import { budgetAlertView, creditAlertView } from './views';
 
 export interface AlertEndpointPorts {
   readonly alerts: CreditAlertStore;
+  readonly budgetAlerts: { readonly alerts: Pick<BudgetAlertStore, 'listAlerts'> };
   readonly dispatcher: AlertDispatcher;
   /** Why a webhook URL is refused; undefined if it is accepted. */
   readonly webhookUrlIssue: (url: string) => string | undefined;
   readonly clock: Clock;
   readonly newId: (prefix: string) => string;
 }
+
+const MAX_BUDGET_ALERTS = 100;
 
 /** The alerts about a low balance and about budgets. */
 export function createAlertEndpoints(ports: AlertEndpointPorts): readonly Implementation[] {
@@ -31,6 +34,11 @@ export function createAlertEndpoints(ports: AlertEndpointPorts): readonly Implem
     implement(endpoints.credit.alert, async ({ params }) => ({
       alert: creditAlertView(await alerts.readAlert(params.organization_id)),
     })),
+
+    implement(endpoints.credit.budgetAlerts, async ({ params }) => {
+      const sent = await ports.budgetAlerts.alerts.listAlerts(params.organization_id, MAX_BUDGET_ALERTS);
+      return { data: sent.map(budgetAlertView) };
+    }),
 
     implement(endpoints.credit.setAlert, async ({ params, body, actor }) => {
       const organizationId = params.organization_id;

@@ -1,10 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { DAY_MS, mailText, type Mail, type UnixMs } from '@gateway/base';
+import { DAY_MS, HOUR_MS, mailText, type Mail, type UnixMs } from '@gateway/base';
 import {
   announce,
   createLedgerFixture,
   makeFinished,
+  makeHold,
   usdNano,
   type LedgerFixture,
 } from '@gateway/billing-ledger/testing';
@@ -63,7 +64,14 @@ const spend = (cost: number, more: { keyId?: string; projectId?: string } = {}) 
 };
 const until = (isTrue: () => boolean | Promise<boolean>) =>
   eventually('the state', async () => ((await isTrue()) ? true : undefined));
-const budget = (period: Budget['period'], amount: number, ownerId = ''): Budget => ({
+const budget = (
+  period: Budget['period'],
+  amount: number,
+  ownerId = '',
+  { hours, model }: Partial<Budget> = {},
+): Budget => ({
+  hours,
+  model,
   ownerId,
   ownerName: ownerId || 'Acme',
   period,
@@ -168,6 +176,67 @@ it('reports a day again on the next day, a total never, and a changed budget as 
   await spend(1);
   await settled();
   expect(sent).toEqual([`total 80 ${OWNER}`]);
+});
+
+it('reports rolling windows once in as many hours as they have, and models by themselves', async () => {
+  found = {
+    ...found,
+    budgets: [
+      budget('window', 100, '', { hours: 2 }),
+      budget('month', 100, 'key-a', { model: 'acme/*' }),
+      budget('total', 50, 'key-a', { model: 'acme/m' }),
+    ],
+  };
+  const { sent, sender } = recorder();
+  start(sender);
+  const limited = async (cost: number) => {
+    const generationId = `${organizationId}-${(generations += 1)}`;
+    const at = fixture.clock.now();
+    const hold = makeHold({
+      holdId: generationId,
+      organizationId,
+      amount: cost,
+      at,
+      limits: {
+        organization: { window: { 2: 1e9 } },
+        key: { models: { 'acme/*': { month: 1e9 }, 'acme/m': { total: 1e9 } } },
+      },
+    });
+    await fixture.first.store.holdCredit([hold]);
+    await fixture.first.store.settleGenerations(
+      [makeFinished({ generationId, organizationId, cost, at })],
+      announce,
+    );
+    await settled();
+  };
+  // It does not count for the models and in the window.
+  await spend(1_000);
+  await settled();
+  expect(sent).toEqual([]);
+  await limited(85);
+  const first = [`key-a month 80 ${OWNER}`, `key-a total 100 ${OWNER}`, `key-a total 80 ${OWNER}`];
+  expect(sent.splice(0).sort()).toEqual([...first, `window 80 ${OWNER}`]);
+  await limited(1);
+  await fixture.clock.advance(HOUR_MS);
+  await limited(1);
+  expect(sent.splice(0)).toEqual([]);
+  await fixture.clock.advance(HOUR_MS);
+  await limited(90);
+  expect(sent.splice(0).sort()).toEqual([`key-a month 100 ${OWNER}`, `window 80 ${OWNER}`]);
+
+  const store = createPostgresBudgetAlertStore({
+    pool: fixture.first.pool,
+    secrets: secretsOf(fixture.first.pool),
+  });
+  const listed = await store.listAlerts(organizationId, 2);
+  expect(listed).toHaveLength(2);
+  const delivery = { delivered: 1, undelivered: 0 };
+  expect(listed.find(({ period }) => period === 'window')).toMatchObject({
+    ...{ hours: 2, model: undefined, periodStart: '2027-04-15T14', ...delivery },
+  });
+  expect(listed.find(({ period }) => period === 'month')).toMatchObject({
+    ...{ ownerId: 'key-a', model: 'acme/*', sharePercent: 100, spentNanoUsd: 177n, ...delivery },
+  });
 });
 
 it('counts what is settled in the first hour of a day for the day of its admission', async () => {
@@ -320,6 +389,8 @@ it('reports the shares that the organization has chosen, also none, and sends a 
         owner_id: 'proj-a',
         owner_name: 'proj-a',
         limit_type: 'monthly_budget',
+        hours: null,
+        model: null,
         period_start: '2027-04',
         share_percent: 50,
         budget_usd: '1',

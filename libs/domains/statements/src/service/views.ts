@@ -3,6 +3,7 @@ import type { UnixMs } from '@gateway/base';
 import { remainderOf, type Balance } from '@gateway/billing-ledger';
 import type { LedgerHealth } from '@gateway/billing-ledger/core';
 import type { CreditAlert } from '../core/credit-alert';
+import { ownerKindOf, type SentBudgetAlert } from '../core/budget-alert';
 import type { BudgetSpend, LedgerReconciliation, WindowSpend } from '../core/ports';
 import type { Credit, Entry, StatementDay, StatementLine, StatementMonth } from '../core/statement';
 
@@ -89,6 +90,25 @@ export function entryView(entry: Entry) {
     held_usd: usd(entry.heldNanoUsd),
     revenue_usd: usd(entry.revenueNanoUsd),
     uncollected_usd: usd(-entry.uncollectedNanoUsd),
+  };
+}
+
+export function budgetAlertView(alert: SentBudgetAlert) {
+  return {
+    id: alert.alertId,
+    scope: ownerKindOf(alert),
+    owner_id: alert.ownerId || alert.organizationId,
+    owner_name: alert.ownerName,
+    period: alert.period,
+    hours: alert.hours ?? null,
+    model: alert.model ?? null,
+    period_start: alert.periodStart || null,
+    share_percent: alert.sharePercent,
+    budget_usd: usd(alert.budgetNanoUsd),
+    spent_usd: usd(alert.spentNanoUsd),
+    reached_at: isoTime(alert.reachedAt),
+    delivered: alert.delivered,
+    undelivered: alert.undelivered,
   };
 }
 

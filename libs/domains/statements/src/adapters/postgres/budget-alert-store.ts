@@ -1,12 +1,12 @@
-import { withRetries } from '@gateway/billing-ledger';
-import { nanoUsd, type UnixMs } from '@gateway/base';
+import { counterOf, withRetries } from '@gateway/billing-ledger';
+import { nanoUsd, type BudgetPeriod, type UnixMs } from '@gateway/base';
 import { plainArray, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
 import {
   BUDGET_ALERT_RETENTION_DAYS,
   DEFAULT_BUDGET_SHARES,
   WEBHOOK_RECIPIENT,
-  type AlertPeriod,
+  type BudgetAlert,
   type DueBudgetAlert,
 } from '../../core/budget-alert';
 import { MAX_ALERT_ATTEMPTS } from '../../core/credit-alert';
@@ -22,38 +22,38 @@ const LIST_CHARGED = `
   limit $1`;
 
 /**
- * $1 organization, $2 owners, $3 their names, $4 periods, $5 budgets, $6 emails. For an hour, a day also counts after
- * its end: requests that it admitted are settled later. All days of an organization are in its account.
+ * $1 organization, $2 owners, $3 their names, $4 periods, $5 budgets, $6 emails, $8 hours of windows, $9 models, $10
+ * counters. For an hour, a day also counts after its end: requests that it admitted are settled later. A window is
+ * reported once in as many hours as it has.
  */
 const RECORD_REACHED = `
-  with days as (
-    select distinct (to_timestamp((now_ms - later_ms) / 1000.0) at time zone 'UTC')::date as day
-    from (select now_unix_ms() as now_ms) clock, unnest(array[0, 3600000]) as later_ms
+  with clock as (
+    select now_unix_ms() as now_ms, date_trunc('hour', to_timestamp(now_unix_ms() / 1000.0) at time zone 'UTC') as hour
   ),
-  budgets as materialized (
-    select
-      given.owner_id, given.owner_name, given.period, given.budget,
-      case given.period
-        when 'total' then ''
-        when 'month' then to_char(first_day, 'YYYY-MM')
-        else to_char(first_day, 'YYYY-MM-DD')
-      end as period_start,
-      periods.first_day, periods.last_day
-    from unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) as given (owner_id, owner_name, period, budget)
-    cross join days
-    join budget_periods(days.day) as periods on periods.period = given.period
+  days as (
+    select distinct (to_timestamp((now_ms - later_ms) / 1000.0) at time zone 'UTC')::date as day
+    from clock, unnest(array[0, 3600000]) as later_ms
   ),
   spending as materialized (
-    select budgets.*, case
-      when period = 'total' and owner_id = '' then
-        (select charged_nano_usd::numeric from accounts where organization_id = $1 collate "C")
-      else coalesce((
-        select sum(total.spent_nano_usd) from budget_accounts total
-        where total.organization_id = $1 collate "C" and total.owner_id = budgets.owner_id collate "C"
-          and total.day between budgets.first_day and budgets.last_day
-      ), 0)
-    end as spent
-    from budgets
+    select
+      given.*, use.used - use.held as spent,
+      case given.period
+        when 'total' then ''
+        when 'month' then to_char(days.day, 'YYYY-MM')
+        when 'week' then to_char(date_trunc('week', days.day), 'YYYY-MM-DD')
+        when 'day' then to_char(days.day, 'YYYY-MM-DD')
+        else to_char(
+          date_bin(make_interval(hours => given.hours), clock.hour, timestamp '2000-01-01'), 'YYYY-MM-DD"T"HH24'
+        )
+      end as period_start
+    from unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $8::integer[], $9::text[], $10::text[])
+      as given (owner_id, owner_name, period, budget, hours, model, counter)
+    cross join clock
+    cross join days
+    cross join lateral budget_use(
+      $1, case when given.owner_id = '' then 'organization' else 'key' end, given.owner_id, given.period, given.hours,
+      given.counter, days.day, clock.hour
+    ) as use
   ),
   alerting as (
     select
@@ -66,10 +66,13 @@ const RECORD_REACHED = `
       ) as has_webhook
   ),
   reached as (
-    insert into budget_alerts
+    insert into budget_alerts (
+      alert_id, organization_id, owner_id, period, hours, model, period_start, budget_nano_usd, share_percent,
+      spent_nano_usd, owner_name, reached_unix_ms
+    )
     select
-      concat_ws('.', $1::text, nullif(owner_id, ''), period, nullif(period_start, ''), budget, share),
-      $1, owner_id, period, period_start, budget, share, spent, owner_name, now_unix_ms()
+      concat_ws('.', $1::text, nullif(owner_id, ''), period, hours, model, nullif(period_start, ''), budget, share),
+      $1, owner_id, period, hours, model, period_start, budget, share, spent, owner_name, now_unix_ms()
     from spending cross join alerting cross join unnest(alerting.shares) as share
     where spent * 100 >= budget::numeric * share
     on conflict do nothing
@@ -110,6 +113,20 @@ const CLAIM_DUE = `
 const RECORD_DELIVERED = `
   update budget_alert_deliveries set delivered_unix_ms = now_unix_ms() where alert_id = $1 and recipient = $2`;
 
+/** $1 organization, $2 limit. */
+const LIST = `
+  select alert.*, count(delivery.delivered_unix_ms) as delivered,
+    count(delivery.recipient) - count(delivery.delivered_unix_ms) as undelivered
+  from (
+    select * from budget_alerts where organization_id = $1
+    order by reached_unix_ms desc, alert_id
+    limit $2
+  ) alert
+  left join budget_alert_deliveries delivery on delivery.alert_id = alert.alert_id
+  group by alert.alert_id, alert.organization_id, alert.owner_id, alert.period, alert.hours, alert.model, alert.period_start,
+    alert.budget_nano_usd, alert.share_percent, alert.spent_nano_usd, alert.owner_name, alert.reached_unix_ms
+  order by alert.reached_unix_ms desc, alert.alert_id`;
+
 const DELETE_OLD = `
   delete from budget_alerts
   where period <> 'total' and reached_unix_ms < (select now_unix_ms()) - $1::bigint * 86400000`;
@@ -118,17 +135,22 @@ const DELETE_OLD = `
 const FIRST_RETRY_MS = 120_000;
 const MAX_RETRY_MS = 3_600_000;
 
-interface DueRow {
+interface AlertRow {
   readonly alert_id: string;
   readonly organization_id: string;
   readonly owner_id: string;
   readonly owner_name: string;
-  readonly period: AlertPeriod;
+  readonly period: BudgetPeriod;
+  readonly hours: number | null;
+  readonly model: string | null;
   readonly period_start: string;
   readonly share_percent: number;
   readonly budget_nano_usd: bigint;
   readonly spent_nano_usd: bigint;
   readonly reached_unix_ms: bigint;
+}
+
+interface DueRow extends AlertRow {
   readonly recipient: string;
   readonly webhook_url: string | null;
   readonly webhook_secret: string | null;
@@ -165,6 +187,9 @@ export function createPostgresBudgetAlertStore({
           plainArray(budgets, ({ amountNanoUsd }) => amountNanoUsd),
           textArray(emails, (email) => email),
           chargedNanoUsd,
+          plainArray(budgets, ({ hours }) => hours),
+          textArray(budgets, ({ model }) => model),
+          textArray(budgets, counterOf),
         ]);
       }),
 
@@ -182,25 +207,43 @@ export function createPostgresBudgetAlertStore({
     recordDelivered: ({ alertId, recipient }) =>
       withRetries(async () => void (await pool.query(RECORD_DELIVERED, [alertId, recipient]))),
 
+    listAlerts: (organizationId, limit) =>
+      withRetries(async () => {
+        const { rows } = await pool.query<AlertRow & { delivered: bigint; undelivered: bigint }>(LIST, [
+          organizationId,
+          limit,
+        ]);
+        return rows.map((row) => ({
+          ...alertOf(row),
+          delivered: Number(row.delivered),
+          undelivered: Number(row.undelivered),
+        }));
+      }),
+
     deleteOld: () =>
       withRetries(async () => void (await pool.query(DELETE_OLD, [BUDGET_ALERT_RETENTION_DAYS]))),
   };
 }
 
-function dueOf(row: DueRow, secret: string | undefined): DueBudgetAlert {
-  const { webhook_url: url } = row;
+function alertOf(row: AlertRow): BudgetAlert {
   return {
     alertId: row.alert_id,
     organizationId: row.organization_id,
     ownerId: row.owner_id,
     ownerName: row.owner_name,
     period: row.period,
+    hours: row.hours ?? undefined,
+    model: row.model ?? undefined,
     periodStart: row.period_start,
     sharePercent: row.share_percent,
     budgetNanoUsd: nanoUsd(row.budget_nano_usd),
     spentNanoUsd: nanoUsd(row.spent_nano_usd),
     reachedAt: Number(row.reached_unix_ms) as UnixMs,
-    recipient: row.recipient,
-    webhook: url === null || secret === undefined ? undefined : { url, secret },
   };
+}
+
+function dueOf(row: DueRow, secret: string | undefined): DueBudgetAlert {
+  const { recipient, webhook_url: url } = row;
+  const webhook = url === null || secret === undefined ? undefined : { url, secret };
+  return { ...alertOf(row), recipient, webhook };
 }

@@ -1,6 +1,12 @@
 import { insertAuditEntry } from '@gateway/audit';
 import { nanoUsd, type Clock, type UnixMs } from '@gateway/base';
-import { BILLING_LEDGER_SCHEMA, NO_BALANCE, withRetries, type Balance } from '@gateway/billing-ledger';
+import {
+  BILLING_LEDGER_SCHEMA,
+  counterOf,
+  NO_BALANCE,
+  type Balance,
+  withRetries,
+} from '@gateway/billing-ledger';
 import { inTransaction } from '@gateway/database';
 import type { Pool, PoolClient } from 'pg';
 import { PREVIEW_LIFETIME_MS, type CorrectionOutcome } from '../../core/correction';
@@ -172,7 +178,8 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
           organizationId,
           owners.map(({ scope }) => scope),
           owners.map(({ ownerId }) => ownerId),
-          owners.map(({ ownerId, model }) => model && `${ownerId}/model/${model}`),
+          // The counter of its days: that of all time has an asterisk before.
+          owners.map((owner) => counterOf({ ...owner, period: 'day' })),
         ]);
         return rows.map((row) => ({
           todayNanoUsd: row.today,

@@ -1,6 +1,6 @@
 import { nanoUsd } from '@gateway/base';
 import type { BudgetOwner, BudgetsDefinition } from '@gateway/contracts/auth';
-import { budgetPeriodOf } from '@gateway/contracts/common';
+import { budgetPeriodOf, BudgetScope } from '@gateway/contracts/common';
 import type { RpcClient } from '@gateway/rpc';
 import type { Budget } from '../../core/budget-alert';
 import type { BudgetSource } from '../../core/ports';
@@ -27,12 +27,13 @@ export function createBudgetSource(auth: RpcClient<typeof BudgetsDefinition>): B
   };
 }
 
-/** Leaves out rolling windows, and budgets for a period that only a newer version has. */
+/** Without budgets of each end user, and those for a period that only a newer version has. */
 function budgetsOf({ ownerId, name, budgets }: BudgetOwner): Budget[] {
   return budgets.flatMap((budget) => {
     const period = budgetPeriodOf(budget.period);
-    return period && period !== 'window'
-      ? [{ ownerId, ownerName: name, period, amountNanoUsd: nanoUsd(budget.amountNanoUsd) }]
+    const { hours, model } = budget;
+    return period && budget.scope !== BudgetScope.BUDGET_SCOPE_END_USER
+      ? [{ ownerId, ownerName: name, period, hours, model, amountNanoUsd: nanoUsd(budget.amountNanoUsd) }]
       : [];
   });
 }

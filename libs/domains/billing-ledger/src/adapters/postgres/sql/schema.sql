@@ -353,9 +353,14 @@ create table budget_alerts (
   organization_id text collate "C" not null,
   -- A key or a project; empty for the organization.
   owner_id        text collate "C" not null,
-  -- day, week, month or total.
+  -- As in budget_periods.
   period          text collate "C" not null,
-  -- The UTC day, the Monday of the week, or the month; empty for the total.
+  -- The length of a rolling window.
+  hours           integer,
+  -- The models that count: an id, or a pattern of ids; null: all.
+  model           text collate "C",
+  -- The UTC day, the Monday of the week, or the month; the hour from which a window is not reported again; empty for
+  -- the total.
   period_start    text collate "C" not null,
   budget_nano_usd bigint not null,
   share_percent   integer not null,
@@ -365,6 +370,7 @@ create table budget_alerts (
 );
 
 create index budget_alerts_by_time on budget_alerts (reached_unix_ms);
+create index budget_alerts_by_organization on budget_alerts (organization_id, reached_unix_ms);
 
 -- The recipients of each alert, delivered one by one.
 create table budget_alert_deliveries (
