@@ -29,27 +29,30 @@ export const keySpendQuery = (organizationId: string, keyId: string) =>
       ).spend,
   });
 
-/** What counts against budgets of rolling windows and of models. Without a key, of the organization. */
+/** What counts against budgets of rolling windows and of models. Without a key or project, of the organization. */
 export const otherSpendQuery = (
   organizationId: string,
-  keyId: string | undefined,
+  { keyId, projectId }: { readonly keyId?: string; readonly projectId?: string },
   { hours, models }: { readonly hours: readonly number[]; readonly models: readonly string[] },
 ) =>
   queryOptions({
-    queryKey: ['budget-spend', organizationId, keyId, 'others', hours, models],
+    queryKey: ['budget-spend', organizationId, keyId ?? projectId, 'others', hours, models],
     enabled: hours.length + models.length > 0,
     queryFn: async ({ signal }) => {
+      const params = { organization_id: organizationId };
       const query = {
         ...(hours.length > 0 && { hours: hours.join(',') }),
         ...(models.length > 0 && { models: models.join(',') }),
       };
-      return keyId === undefined
-        ? api.call('GET /api/organizations/{organization_id}/budget-spend', {
-            params: { organization_id: organizationId },
-            ...{ query, signal },
-          })
-        : api.call('GET /api/organizations/{organization_id}/keys/{key_id}/budget-spend', {
-            params: { organization_id: organizationId, key_id: keyId },
+      if (keyId !== undefined)
+        return api.call('GET /api/organizations/{organization_id}/keys/{key_id}/budget-spend', {
+          params: { ...params, key_id: keyId },
+          ...{ query, signal },
+        });
+      return projectId === undefined
+        ? api.call('GET /api/organizations/{organization_id}/budget-spend', { params, query, signal })
+        : api.call('GET /api/organizations/{organization_id}/projects/{project_id}/budget-spend', {
+            params: { ...params, project_id: projectId },
             ...{ query, signal },
           });
     },

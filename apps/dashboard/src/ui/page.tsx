@@ -81,7 +81,9 @@ export function Figures({ children }: { readonly children: ReactNode }) {
   return (
     // In a section, the section's header already has a line. The line and space before the first figure of a row are outside.
     <div className="overflow-clip border-y border-line [overflow-clip-margin:4px] in-[section]:-mt-3 in-[section]:border-t-0">
-      <dl className="grid grid-cols-2 sm:-ml-[calc(1rem+1px)] sm:flex sm:flex-wrap sm:[&>*]:grow">{children}</dl>
+      <dl className="grid grid-cols-2 sm:-ml-[calc(1rem+1px)] sm:flex sm:flex-wrap sm:[&>*]:grow">
+        {children}
+      </dl>
     </div>
   );
 }

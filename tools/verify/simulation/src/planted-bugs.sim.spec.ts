@@ -255,15 +255,20 @@ it.each(BUGS)(
   async (_what, functionName, right, wrong, firstSeed = 1) => {
     const original = await definitionOf(functionName);
     expect(original).toContain(right);
-    await ledger.fixture.auditPool.query(original.replace(right, wrong));
+    const { auditPool } = ledger.fixture;
+    await auditPool.query(original.replace(right, wrong));
     try {
       const found = await firstFailingHistory(firstSeed);
       expect(found).toBeDefined();
+      await auditPool.query(original);
+      // The bug, and not the history, is what fails.
+      expect(await fails(found as History)).toBe(false);
+      await auditPool.query(original.replace(right, wrong));
       const smallest = await shrinkHistory(found as History, (candidate) => runHistory(ledger, candidate));
       expect(await fails(smallest)).toBe(true);
       expect(smallest.steps.length).toBeLessThanOrEqual(6);
     } finally {
-      await ledger.fixture.auditPool.query(original);
+      await auditPool.query(original);
     }
   },
 );

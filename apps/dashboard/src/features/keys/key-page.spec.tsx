@@ -86,11 +86,18 @@ describe('the page of a key', () => {
       windows: [],
       models: [],
     }));
+    api.on('GET /api/organizations/{organization_id}/projects/{project_id}/budget-spend', () => ({
+      spend: spendOf('5'),
+      windows: [{ hours: 5, spent_usd: '2', held_usd: '0' }],
+      models: [],
+    }));
+    const budgets = [{ period: 'window' as const, hours: 5, amount_usd: '8' }];
     api.on('GET /api/organizations/{organization_id}/projects', () => ({
-      data: [{ ...projectWith({ daily_budget_usd: '10' }), spend: spendOf('5') }],
+      data: [{ ...projectWith({ daily_budget_usd: '10', budgets }), spend: spendOf('5') }],
       next_page_token: null,
     }));
-    respondWith(keyWith({ project_id: 'proj-1', daily_budget_usd: '20' }));
+    const perUser = { period: 'week' as const, per_end_user: true, amount_usd: '0.25' };
+    respondWith(keyWith({ project_id: 'proj-1', daily_budget_usd: '20', budgets: [perUser] }));
     renderPage('/o/org-1/keys/key-1');
     await screen.findByRole('meter', { name: 'Daily budget: This key' });
     const daily = screen.getByText('Daily budget').parentElement?.textContent;
@@ -98,6 +105,9 @@ describe('the page of a key', () => {
     expect(daily).toContain('Project Website: $10.00 $5.00 spent (50%), $5.00 left.');
     // $1.00 of the organization is left, less than of the key and the project.
     expect(daily).toContain('all keys together: $25.00 Reached first$24.00 spent (96%), $1.00 left.');
+    const factOf = (name: string) => screen.getByText(name).parentElement?.textContent;
+    await waitFor(() => expect(factOf('5-hour budget')).toContain('$2.00 spent (25%)'));
+    expect(factOf('Weekly budget of each end user')).toContain('$0.25');
     const perMinute = screen.getByText('Requests per minute').parentElement?.textContent;
     expect(perMinute).toContain('60, and 600 shared by all keys');
   });

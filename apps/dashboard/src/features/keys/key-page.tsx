@@ -261,7 +261,7 @@ function KeyLimits({ of: key }: { readonly of: Key }) {
           <OtherBudgetFacts
             {...{
               organizationId,
-              keyId: null,
+              projectId: project.id,
               owner: `Project ${visible(project.name)}`,
               budgets: project.budgets,
             }}

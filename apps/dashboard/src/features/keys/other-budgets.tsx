@@ -134,23 +134,23 @@ function OtherBudgetFields({ name, value, hasEndUsers, onChange, onRemove }: Oth
 
 interface OtherBudgetFactsProps {
   readonly organizationId: string;
-  /** Undefined for the budgets of the organization, null for those of a project, whose use is not read. */
-  readonly keyId?: string | null;
+  /** Without a key or project, the budgets are those of the organization. */
+  readonly keyId?: string;
+  readonly projectId?: string;
   /** Such as "This key". */
   readonly owner: string;
   readonly budgets: readonly OtherBudget[];
 }
 
 /** Each of these budgets of an owner with what counts against it; end users have one each. */
-export function OtherBudgetFacts({ organizationId, keyId, owner, budgets }: OtherBudgetFactsProps) {
-  const read = keyId === null ? [] : budgets;
-  const hours = read.flatMap((budget) =>
+export function OtherBudgetFacts({ organizationId, owner, budgets, ...of }: OtherBudgetFactsProps) {
+  const hours = budgets.flatMap((budget) =>
     budget.model === undefined && !budget.per_end_user ? (budget.hours ?? []) : [],
   );
   const models = [
-    ...new Set(read.flatMap((budget) => (budget.period === 'window' ? [] : (budget.model ?? [])))),
+    ...new Set(budgets.flatMap((budget) => (budget.period === 'window' ? [] : (budget.model ?? [])))),
   ];
-  const { data } = useQuery(otherSpendQuery(organizationId, keyId ?? undefined, { hours, models }));
+  const { data } = useQuery(otherSpendQuery(organizationId, of, { hours, models }));
   return budgets.map((budget) => {
     const label = otherBudgetName(budget);
     const spend = data && spendOf(budget, data);

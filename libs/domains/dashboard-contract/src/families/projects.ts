@@ -169,6 +169,16 @@ export const projectEndpoints = {
     audit: ['project.update'],
     errors: ['conflict', 'version_conflict'],
   }),
+  budgetSpend: endpoint({
+    method: 'GET',
+    path: `${path}/{project_id}/budget-spend`,
+    owner: 'billing-ledger',
+    access: 'organization:read',
+    summary: 'Get what counts against the budgets of a project',
+    description: 'Zero for a project that does not exist.',
+    query: otherSpends,
+    response: json(z.object({ spend: budgetSpend, windows: windowSpends, models: modelSpends })),
+  }),
   archive: endpoint({
     method: 'POST',
     path: `${path}/{project_id}/archive`,

@@ -95,7 +95,7 @@ describe('adding credit', () => {
   });
 });
 
-it('reads the spend of the organization and of the key that the path names', async () => {
+it('reads the spend of the organization, the project or the key that the path names', async () => {
   const seen: unknown[] = [];
   const spend = {
     todayNanoUsd: 1n,
@@ -131,9 +131,20 @@ it('reads the spend of the organization and of the key that the path names', asy
     { hours: 24, ...amounts },
     { hours: 5, ...amounts },
   ]);
+  await client.call(endpoints.projects.budgetSpend, {
+    params: { organization_id: 'org-1', project_id: 'proj-1' },
+    query: { models: 'acme/*' },
+  });
   expect(seen).toEqual([
     ['org-1', [{ scope: 'key', ownerId: 'key-1' }]],
     ['org-1', [{ scope: 'organization', ownerId: '' }]],
     [{ scope: 'organization', ownerId: '' }, [24, 5]],
+    [
+      'org-1',
+      [
+        { scope: 'project', ownerId: 'proj-1' },
+        { scope: 'project', ownerId: 'proj-1', model: 'acme/*' },
+      ],
+    ],
   ]);
 });

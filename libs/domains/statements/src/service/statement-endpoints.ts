@@ -135,6 +135,9 @@ export function createStatementEndpoints({
       spendOf(params.organization_id, { scope: 'organization', ownerId: '' }, query),
     ),
 
+    implement(endpoints.projects.budgetSpend, ({ params, query }) =>
+      spendOf(params.organization_id, { scope: 'project', ownerId: params.project_id }, query),
+    ),
     implement(endpoints.keys.budgetSpend, ({ params, query }) =>
       spendOf(params.organization_id, { scope: 'key', ownerId: params.key_id }, query),
     ),
