@@ -10,7 +10,7 @@ import {
   OPERATOR,
   type DashboardFixture,
 } from './testing/dashboard-fixture';
-import { createSsoBrowser, redirectOf, type VisitedPage, type SsoBrowser } from './testing/sso-browser';
+import { createSsoBrowser, redirectOf, type VisitedPage, type SsoBrowser } from '@gateway/test-support';
 
 const TEN_MINUTES_MS = 10 * 60_000;
 
