@@ -105,11 +105,13 @@ describe('a sign-in at the identity provider', () => {
     expect(await memberOf(await signedOn('hopper@example.com', 'grace'))).toEqual(first);
   });
 
-  it('links an existing account by its verified email, which keeps its role and password', async () => {
+  it('links an existing account by its verified email without its second factor, which stays', async () => {
     const { id, email } = await fixture.person({ [organizationId]: 'owner' });
+    const enable = 'update members set totp_confirmed_at = now(), totp_secret = $2 where id = $1';
+    await fixture.pool.query(enable, [id, 'GEZDGNBVGY3TQOJQ']);
     expect((await memberOf(await signedOn(email))).id).toBe(id);
     expect(await fixture.ports.memberships.listOf(id)).toMatchObject([{ role: 'owner' }]);
-    expect(await codeOf(fixture.signIn(email, PASSWORD))).toBeUndefined();
+    expect(await codeOf(fixture.signIn(email, PASSWORD))).toBe('second_factor_required');
   });
 
   it('does not add a person again whom the organization removed', async () => {
