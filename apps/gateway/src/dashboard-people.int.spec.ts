@@ -160,6 +160,14 @@ describe('people in the dashboard', () => {
     });
   });
 
+  it.each(['start', 'callback?state=a'])(
+    'have no single sign-on unless it is configured: %s',
+    async (path) => {
+      const { error } = await createBrowser(fixture.api.port()).request(`GET /api/oidc/${path}`);
+      expect(error.code).toBe('not_found');
+    },
+  );
+
   it('do not see in their audit log who acted as an operator, nor from where', async () => {
     const created = await operator.request('POST /api/organizations', { name: 'Discreet' });
     const { id } = (created.json as { organization: { id: string } }).organization;

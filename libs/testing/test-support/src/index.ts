@@ -29,3 +29,9 @@ export {
   type AlterResponse,
   type IdentityProviderResponse,
 } from './identity-provider/start-identity-provider';
+export {
+  createSsoBrowser,
+  redirectOf,
+  type SsoBrowser,
+  type VisitedPage,
+} from './identity-provider/sso-browser';

@@ -1,11 +1,12 @@
 import type { ActingPerson } from '@gateway/actors';
-import { createAdminClient, usd, type RequestClient } from '@gateway/admin-calls';
+import { usd } from '@gateway/admin-calls';
 import { stubsOf } from '@gateway/admin-calls/testing';
 import { AuditLogDefinition } from '@gateway/contracts/audit';
 import { AuthAdminDefinition, AuthDefinition, MemberRole } from '@gateway/contracts/auth';
-import { DashboardError, endpoints, parts, type Endpoint } from '@gateway/dashboard-contract';
+import { endpoints, parts, type Endpoint } from '@gateway/dashboard-contract';
 import { applyMigrations, createPool } from '@gateway/database';
 import type { z } from 'zod';
+import { createPeopleCalls, INSERT_OPERATOR_SESSION } from '@gateway/people/testing';
 import { createEncryptionKey } from '@gateway/secrets';
 import { createClient, createInProcessTransport } from '@gateway/rpc';
 import { createMetrics, createSilentLogger, newId, systemClock } from '@gateway/runtime';
@@ -27,12 +28,7 @@ export interface AuthFixtureOptions {
   readonly encryptionKeys?: readonly string[] | null;
 }
 
-/** The browser of people in tests. */
-export const TEST_CLIENT: RequestClient = {
-  ipAddress: '192.0.2.1',
-  device: 'a browser',
-  dashboardUrl: 'https://dashboard.example.com',
-};
+export { codeOf, TEST_CLIENT } from '@gateway/people/testing';
 
 /** The auth service on a database of its own, called through RPC clients. `startReplica` adds replicas. */
 export async function createAuthFixture({
@@ -76,35 +72,8 @@ export async function createAuthFixture({
     const transport = createInProcessTransport(module.services, { actors: unsignedActors });
     const adminFor = (person: () => ActingPerson) =>
       createClient(AuthAdminDefinition, actingFor(transport, person));
-    const endpointsFor = (person: () => ActingPerson) => createAdminClient(actingFor(transport, person));
-    const endpointsAs = (person: Partial<ActingPerson>) => endpointsFor(() => ({ ...operator, ...person }));
-    const withoutPerson = createAdminClient(transport);
-    const personOfSession = (sessionToken: string, access = 'signed_in', organizationId?: string) =>
-      withoutPerson.call(parts.authorize, {
-        body: {
-          ...{ session_token: sessionToken, access, organization_id: organizationId },
-          ...{ background: false, confirmed: false },
-        },
-        client: TEST_CLIENT,
-      });
     return {
-      /** Calls of people without a session. */
-      withoutPerson,
-      signIn: (email: string, password: string, code?: string, client?: Partial<RequestClient>) =>
-        withoutPerson.call(parts.signIn, {
-          body: { email, password, code },
-          client: { ...TEST_CLIENT, ...client },
-        }),
-      /** Whether a session has the access; otherwise the error's code. */
-      accessOf: (sessionToken: string, access: string, organizationId?: string) =>
-        codeOf(personOfSession(sessionToken, access, organizationId)).then((code) => code ?? 'allowed'),
-      isSignedIn: async (sessionToken: string) => (await codeOf(personOfSession(sessionToken))) === undefined,
-      personOfSession,
-      /** Acts for the person of a session. */
-      async endpointsOf(sessionToken: string) {
-        const { member, session_id: sessionId } = await personOfSession(sessionToken);
-        return endpointsAs({ id: member.id, label: member.email, memberRole: member.role, sessionId });
-      },
+      ...createPeopleCalls(transport, () => operator),
       module,
       pool,
       auth: createClient(AuthDefinition, transport),
@@ -116,8 +85,6 @@ export async function createAuthFixture({
         AuditLogDefinition,
         actingFor(transport, () => operator),
       ),
-      endpoints: endpointsFor(() => operator),
-      endpointsAs,
     };
   }
 
@@ -130,13 +97,7 @@ export async function createAuthFixture({
     resetPassword: false,
   });
   operator = { ...operator, id: member?.id ?? '' };
-  // Their session stays confirmed, however far a test moves the clock.
-  await replica.pool.query(
-    `insert into sessions
-       (token_sha256, id, member_id, device, ip_address, signed_in_by, created_at, last_seen_at, expires_at, confirmed_at)
-     values ('\\x00', $1, $2, '', '', 'password', now(), now(), '2100-01-01', '2100-01-01')`,
-    [operator.sessionId, operator.id],
-  );
+  await replica.pool.query(INSERT_OPERATOR_SESSION, [operator.sessionId, operator.id]);
 
   return {
     ...replica,
@@ -267,16 +228,6 @@ export function limitsBody(limits: Limits) {
     multiple_completions: limits.multipleCompletions ?? false,
   };
 }
-
-/** Why an endpoint refused; undefined if it did not. */
-export const codeOf = (call: Promise<unknown>): Promise<string | undefined> =>
-  call.then(
-    () => undefined,
-    (error: unknown) => {
-      if (error instanceof DashboardError) return error.code;
-      throw error;
-    },
-  );
 
 /** A new key as the contract writes it. */
 export function keyBody(

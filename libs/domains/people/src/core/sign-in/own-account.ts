@@ -3,9 +3,9 @@ import { isRefusal } from '@gateway/errors';
 import { refusals, type AdminRefusal, type Actor, type Session } from '@gateway/auth-shared';
 import type { PeoplePorts } from '../ports';
 import type { StoredMember } from '../ports';
-import { MAX_PASSWORD_CHARACTERS } from './member-rules';
 import { findOwnSession, type SessionPerson } from './sessions';
 import { resetAttempts, throttle } from './sign-in-throttle';
+import { verifyPassword } from './verify-password';
 
 export type OwnAccountPorts = Pick<
   PeoplePorts,
@@ -48,8 +48,7 @@ export async function ownAccountByPassword(
   const { member } = account;
   const tooMany = await throttle(ports, 'credential', `password:${member.id}`);
   if (tooMany) return tooMany;
-  const typed = password.slice(0, MAX_PASSWORD_CHARACTERS);
-  if (!(await ports.passwords.verify(typed, member.passwordHash))) return refusals.wrongPassword;
+  if (!(await verifyPassword(ports, password, member.passwordHash))) return refusals.wrongPassword;
   await resetAttempts(ports, 'credential', `password:${member.id}`);
   return account;
 }

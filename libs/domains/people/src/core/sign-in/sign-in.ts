@@ -1,10 +1,11 @@
 import type { AdminRefusal } from '@gateway/auth-shared';
-import { canonicalEmail, MAX_PASSWORD_CHARACTERS } from './member-rules';
+import { canonicalEmail } from './member-rules';
 import type { PeoplePorts } from '../ports';
 import { refuseSecondFactor } from './second-factor';
 import { openSession, type OpenedSession } from './sessions';
 import { auditRefusedSignIn } from './audit-refused-sign-in';
 import { resetSignInAttempts, throttleSignIn } from './sign-in-throttle';
+import { verifyPassword } from './verify-password';
 
 export interface SignIn {
   readonly email: string;
@@ -56,10 +57,7 @@ export async function signIn(
   }
 
   const stored = email === '' ? undefined : await ports.members.findByEmail(email);
-  const matches = await ports.passwords.verify(
-    password.slice(0, MAX_PASSWORD_CHARACTERS),
-    password.length > MAX_PASSWORD_CHARACTERS ? undefined : stored?.passwordHash,
-  );
+  const matches = await verifyPassword(ports, password, stored?.passwordHash);
   if (!stored || !matches) {
     await auditRefusedSignIn(ports, { member: stored, ipAddress, reason: 'wrong_password' });
     return { kind: 'refused' };
