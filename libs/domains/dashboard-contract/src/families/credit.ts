@@ -69,7 +69,7 @@ const statementCredit = statementLine
 const webhook = z.string().max(2_000);
 const email = z.string().max(320);
 
-export const budgetAlert = z
+const budgetAlert = z
   .object({
     id: z.string(),
     scope: z.enum(['organization', 'project', 'key']),
