@@ -49,7 +49,7 @@ export function mailUsd(amount: NanoUsd): string {
 export function mailTime(time: UnixMs, timeZone?: string): string {
   const utc = new Date(time).toUTCString().replace('GMT', 'UTC');
   if (timeZone === undefined || !isTimeZone(timeZone) || timeZone === 'UTC') return utc;
-  const local = LOCAL_TIME(timeZone)
+  const local = localTime(timeZone)
     .format(time)
     .replace(/^(.*), /, '$1 ');
   const isSameDay = local.slice(0, DAY_CHARACTERS) === utc.slice(0, DAY_CHARACTERS);
@@ -59,7 +59,7 @@ export function mailTime(time: UnixMs, timeZone?: string): string {
 /** The length of "Thu, 22 Oct 2026". */
 const DAY_CHARACTERS = 16;
 
-const LOCAL_TIME = (timeZone: string) =>
+const localTime = (timeZone: string) =>
   new Intl.DateTimeFormat('en-GB', {
     timeZone,
     weekday: 'short',

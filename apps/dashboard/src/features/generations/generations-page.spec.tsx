@@ -122,6 +122,7 @@ describe('the generations page', () => {
 
   it.each([
     ['daily_budget_exceeded', 'daily budget of $5 of this API key', 'key', '/o/org-1/keys/key-1'],
+    ['insufficient_credits', 'monthly budget of $5 of this end user', 'key', '/o/org-1/keys/key-1'],
     ['insufficient_credits', '6-hour budget of $1.50 of this project', 'project', '/o/org-1/projects'],
     [
       'insufficient_credits',

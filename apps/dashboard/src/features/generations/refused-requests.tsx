@@ -100,6 +100,7 @@ function ChangeBudget({ organizationId, of: one }: ChangeBudgetProps) {
   const className = 'text-xs text-accent hover:underline';
   switch (budgetOwnerOf(one)) {
     case 'API key':
+    case 'end user':
       return can('keys:manage') || can('keys:manage_own') ? (
         <Link
           to="/o/$organizationId/keys/$keyId"
@@ -129,5 +130,5 @@ function ChangeBudget({ organizationId, of: one }: ChangeBudgetProps) {
 /** Only the message of a stored refusal names the owner of the budget. */
 function budgetOwnerOf({ error_code: code, error_message: message }: RefusedRequest): string | undefined {
   if (code !== 'daily_budget_exceeded' && code !== 'insufficient_credits') return undefined;
-  return /\bbudget of \S+ of this (API key|project|organization)\b/.exec(message)?.[1];
+  return /\bbudget of \S+ of this (API key|end user|project|organization)\b/.exec(message)?.[1];
 }
