@@ -1,57 +1,20 @@
-import { createAdminClient, isoTime, type AdminClient, type CallInput } from '@gateway/admin-calls';
+import { isoTime, type CallInput } from '@gateway/admin-calls';
 import { DAY_MS, HOUR_MS, type UnixMs } from '@gateway/base';
-import { RecordRefusalsRequest, UsageAggregatorDefinition } from '@gateway/contracts/usage-aggregator';
+import { RecordRefusalsRequest } from '@gateway/contracts/usage-aggregator';
 import { endpoints, parts } from '@gateway/dashboard-contract';
-import { applyMigrations, createPool } from '@gateway/database';
-import type { EventHandler } from '@gateway/events';
-import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
-import { createMetrics } from '@gateway/runtime';
-import { createTestClock, createTestDatabase, inProcessFor, type TestDatabase } from '@gateway/test-support';
-import type { Pool } from 'pg';
 import { createPostgresRefusalStore } from '../adapters/postgres/refusal-store';
-import { createPostgresSettlementStore } from '../adapters/postgres/settlement-store';
-import { createPostgresUsageReader } from '../adapters/postgres/usage-reader';
-import { createPostgresUsageReconciler } from '../adapters/postgres/usage-reconciler';
-import { USAGE_SCHEMA, usageSchema } from '../adapters/postgres/sql/schema';
-import { logged, NOON, settled, type Settled } from '../testing/settled-events';
-import { createGenerationQueryModule } from './generation-query/module';
-import { createUsageAggregatorModule } from './usage-aggregator/module';
+import { NOON } from '../testing/settled-events';
+import { createUsageUnderTest, type UsageUnderTest } from '../testing/usage-under-test';
 
-let database: TestDatabase;
-let pool: Pool;
-let admin: AdminClient;
-let aggregator: RpcClient<typeof UsageAggregatorDefinition>;
-let handle: EventHandler;
+let usageUnderTest: UsageUnderTest;
+let { pool, admin, aggregator, record } = {} as UsageUnderTest;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 'test', maxConnections: 4 });
-  await applyMigrations(pool, usageSchema);
-  const clock = createTestClock(NOON);
-  const reader = createPostgresUsageReader(pool);
-  admin = createAdminClient(inProcessFor(createGenerationQueryModule({ reader, clock }).services));
-  const module = createUsageAggregatorModule({
-    store: createPostgresSettlementStore(pool),
-    refusals: createPostgresRefusalStore(pool),
-    reconciler: createPostgresUsageReconciler({ pool, clock }),
-    clock,
-    metrics: createMetrics({ processMetrics: false }),
-  });
-  handle = module.consumers[0]!.handle;
-  aggregator = createClient(UsageAggregatorDefinition, createInProcessTransport(module.services));
+  usageUnderTest = await createUsageUnderTest();
+  ({ pool, admin, aggregator, record } = usageUnderTest);
 });
-
-beforeEach(() =>
-  pool.query(
-    `truncate generations, usage_rollups, usage_rollups_hourly, error_counts_hourly, refused_requests,
-       refusal_reporters`,
-  ),
-);
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+beforeEach(() => usageUnderTest.clear());
+afterAll(() => usageUnderTest.close());
 
 interface Refused {
   readonly code?: string;
@@ -91,7 +54,6 @@ const report = (more: Partial<RecordRefusalsRequest>) =>
   aggregator.recordRefusals(
     RecordRefusalsRequest.fromPartial({ reporterId: `edge-${(reporters += 1)}`, reportNumber: 1n, ...more }),
   );
-const record = (...events: Settled[]) => handle(events.map((each) => logged(settled(each))));
 const paramsOf = (organization_id: string) => ({ params: { organization_id } });
 type QueryOf<Name extends keyof typeof endpoints.usage> = CallInput<(typeof endpoints.usage)[Name]>['query'];
 const errors = async (more: Partial<QueryOf<'errors'>> = {}, organizationId = 'org-1') => {

@@ -1,54 +1,22 @@
-import { createAdminClient, isoTime, usd, type AdminClient, type CallInput } from '@gateway/admin-calls';
+import { isoTime, usd, type CallInput } from '@gateway/admin-calls';
 import { DAY_MS, HOUR_MS, type ApiType } from '@gateway/base';
 import { endpoints, parts } from '@gateway/dashboard-contract';
-import { applyMigrations, createPool } from '@gateway/database';
-import type { EventHandler } from '@gateway/events';
-import { createMetrics } from '@gateway/runtime';
-import { createTestClock, createTestDatabase, inProcessFor, type TestDatabase } from '@gateway/test-support';
-import type { Pool } from 'pg';
-import {
-  createGenerationQueryModule,
-  createPostgresRefusalStore,
-  createPostgresSettlementStore,
-  createPostgresUsageReader,
-  createPostgresUsageReconciler,
-  createUsageAggregatorModule,
-  USAGE_SCHEMA,
-  usageSchema,
-} from '../index';
-import { logged, NOON, settled, type Settled } from '../testing/settled-events';
+import { createTestClock } from '@gateway/test-support';
+import { NOON } from '../testing/settled-events';
+import { createUsageUnderTest, type UsageUnderTest } from '../testing/usage-under-test';
 
-let database: TestDatabase;
-let pool: Pool;
-let handle: EventHandler;
-let admin: AdminClient;
 /** Two hours later. */
 const clock = createTestClock(NOON + 2 * HOUR_MS);
+let usageUnderTest: UsageUnderTest;
+let { pool, admin, record } = {} as UsageUnderTest;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 'test', maxConnections: 4 });
-  await applyMigrations(pool, usageSchema);
-  const reader = createPostgresUsageReader(pool);
-  admin = createAdminClient(inProcessFor(createGenerationQueryModule({ reader, clock }).services));
+  usageUnderTest = await createUsageUnderTest(clock);
+  ({ pool, admin, record } = usageUnderTest);
 });
+beforeEach(() => usageUnderTest.clear());
+afterAll(() => usageUnderTest.close());
 
-beforeEach(async () => {
-  await pool.query('truncate generations, usage_rollups, usage_rollups_hourly');
-  const metrics = createMetrics({ processMetrics: false });
-  const store = createPostgresSettlementStore(pool);
-  const refusals = createPostgresRefusalStore(pool);
-  const reconciler = createPostgresUsageReconciler({ pool, clock });
-  const aggregator = createUsageAggregatorModule({ store, refusals, reconciler, clock, metrics });
-  handle = aggregator.consumers[0]!.handle;
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
-
-const record = (...events: Settled[]) => handle(events.map((each) => logged(settled(each))));
 const params = { organization_id: 'org-1' };
 type Filter = CallInput<typeof endpoints.generations.list>['query'];
 const list = (query: Filter = {}) => admin.call(endpoints.generations.list, { params, query });

@@ -1,56 +1,20 @@
-import { createAdminClient, usd, type AdminClient } from '@gateway/admin-calls';
+import { usd } from '@gateway/admin-calls';
 import { DAY_MS, HOUR_MS, utcDay, type UnixMs } from '@gateway/base';
 import { endpoints, parts } from '@gateway/dashboard-contract';
-import { applyMigrations, createPool } from '@gateway/database';
-import type { EventHandler } from '@gateway/events';
-import { createMetrics } from '@gateway/runtime';
-import { createTestClock, createTestDatabase, inProcessFor, type TestDatabase } from '@gateway/test-support';
-import type { Pool } from 'pg';
-import {
-  createGenerationQueryModule,
-  createPostgresRefusalStore,
-  createPostgresSettlementStore,
-  createPostgresUsageReader,
-  createPostgresUsageReconciler,
-  createUsageAggregatorModule,
-  USAGE_SCHEMA,
-  usageSchema,
-} from '../index';
 import { logged, NOON, settled, type Settled } from '../testing/settled-events';
+import { createUsageUnderTest, type UsageUnderTest } from '../testing/usage-under-test';
 
 describe('summaries of the last 30 days', () => {
-  let database: TestDatabase;
-  let pool: Pool;
-  let handle: EventHandler;
-  let admin: AdminClient;
   let created = 0;
+  let usageUnderTest: UsageUnderTest;
+  let { pool, handle, admin } = {} as UsageUnderTest;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    pool = createPool({
-      url: database.url,
-      schema: USAGE_SCHEMA,
-      applicationName: 'test',
-      maxConnections: 4,
-    });
-    await applyMigrations(pool, usageSchema);
-    const clock = createTestClock(NOON);
-    const reader = createPostgresUsageReader(pool);
-    admin = createAdminClient(inProcessFor(createGenerationQueryModule({ reader, clock }).services));
-    const aggregator = createUsageAggregatorModule({
-      store: createPostgresSettlementStore(pool),
-      refusals: createPostgresRefusalStore(pool),
-      reconciler: createPostgresUsageReconciler({ pool, clock }),
-      clock,
-      metrics: createMetrics({ processMetrics: false }),
-    });
-    handle = aggregator.consumers[0]!.handle;
+    usageUnderTest = await createUsageUnderTest();
+    ({ pool, handle, admin } = usageUnderTest);
   });
-  beforeEach(() => pool.query('truncate generations, usage_rollups, usage_rollups_hourly'));
-  afterAll(async () => {
-    await pool.end();
-    await database.drop();
-  });
+  beforeEach(() => usageUnderTest.clear());
+  afterAll(() => usageUnderTest.close());
 
   const at = (unixMs: number, more: Settled = {}) =>
     logged(settled({ generationId: `gen-${(created += 1)}`, createdUnixMs: BigInt(unixMs), ...more }));

@@ -1,38 +1,14 @@
-import { createAdminClient, isoTime, type AdminClient, type CallInput } from '@gateway/admin-calls';
+import { isoTime, type CallInput } from '@gateway/admin-calls';
 import { DAY_MS, HOUR_MS, type ConsumerProgress } from '@gateway/base';
 import type { GenerationSettled } from '@gateway/contracts/events';
-import {
-  GenerationQueryDefinition,
-  UsageDimension,
-  type GetUsageRequest,
-} from '@gateway/contracts/generation-query';
+import { UsageDimension, type GetUsageRequest } from '@gateway/contracts/generation-query';
 import { endpoints, parts } from '@gateway/dashboard-contract';
-import { applyMigrations, createPool } from '@gateway/database';
-import type { EventHandler, LoggedEvent } from '@gateway/events';
-import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
-import { createMetrics } from '@gateway/runtime';
-import {
-  announceSeed,
-  createTestClock,
-  createTestDatabase,
-  inProcessFor,
-  seededRandom,
-  type SeededRandom,
-  type TestDatabase,
-} from '@gateway/test-support';
-import type { ClientBase, Pool } from 'pg';
+import type { LoggedEvent } from '@gateway/events';
+import { announceSeed, createTestClock, seededRandom, type SeededRandom } from '@gateway/test-support';
+import type { ClientBase } from 'pg';
 import { MAX_VALUES_PER_DAY } from '../core/usage-values';
-import {
-  createGenerationQueryModule,
-  createPostgresRefusalStore,
-  createPostgresSettlementStore,
-  createPostgresUsageReader,
-  createPostgresUsageReconciler,
-  createUsageAggregatorModule,
-  USAGE_SCHEMA,
-  usageSchema,
-} from '../index';
 import { logged, NOON, settled, type Settled } from '../testing/settled-events';
+import { createUsageUnderTest, type UsageUnderTest } from '../testing/usage-under-test';
 
 const {
   USAGE_DIMENSION_DAY: DAY,
@@ -43,56 +19,31 @@ const {
 const TABLES =
   'generations, usage_rollups, usage_rollups_hourly, usage_value_rollups, usage_value_rollups_hourly';
 
-let database: TestDatabase;
-let pool: Pool;
-let handle: EventHandler;
-let query: RpcClient<typeof GenerationQueryDefinition>;
-let admin: AdminClient;
-let reports = 0n;
-let recordRefusals: (requests: bigint) => Promise<boolean>;
 const clock = createTestClock(NOON + 2 * HOUR_MS);
+let usageUnderTest: UsageUnderTest;
+let { pool, handle, query, admin, record } = {} as UsageUnderTest;
+let reports = 0n;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 'test', maxConnections: 4 });
-  await applyMigrations(pool, usageSchema);
-  const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool), clock });
-  query = createClient(GenerationQueryDefinition, createInProcessTransport(services));
-  admin = createAdminClient(inProcessFor(services));
+  usageUnderTest = await createUsageUnderTest(clock);
+  ({ pool, handle, query, admin, record } = usageUnderTest);
 });
+beforeEach(() => usageUnderTest.clear());
+afterAll(() => usageUnderTest.close());
 
-beforeEach(async () => {
-  await pool.query(`truncate ${TABLES}, error_counts_hourly`);
-  const refusals = createPostgresRefusalStore(pool);
-  const aggregator = createUsageAggregatorModule({
-    store: createPostgresSettlementStore(pool),
-    refusals,
-    reconciler: createPostgresUsageReconciler({ pool, clock }),
-    clock,
-    metrics: createMetrics({ processMetrics: false }),
-  });
-  handle = aggregator.consumers[0]!.handle;
-  recordRefusals = (requests) =>
-    refusals.record(
-      {
-        ...{ reporterId: 'edge', reportNumber: (reports += 1n), latest: [] },
-        counts: [
-          {
-            ...{ organizationId: 'org-1', keyId: 'key-1', projectId: '', modelId: 'acme/m-1' },
-            ...{ errorCode: 'rate_limited', apiType: 'completions', hour: NOON as never, requests },
-          },
-        ],
-      },
-      clock.now(),
-    );
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
-
-const record = (...events: Settled[]) => handle(events.map((each) => logged(settled(each))));
+const recordRefusals = (requests: bigint) =>
+  usageUnderTest.refusals.record(
+    {
+      ...{ reporterId: 'edge', reportNumber: (reports += 1n), latest: [] },
+      counts: [
+        {
+          ...{ organizationId: 'org-1', keyId: 'key-1', projectId: '', modelId: 'acme/m-1' },
+          ...{ errorCode: 'rate_limited', apiType: 'completions', hour: NOON as never, requests },
+        },
+      ],
+    },
+    clock.now(),
+  );
 
 async function usage(groupBy: UsageDimension[], more: Partial<GetUsageRequest> = {}) {
   const range = { startDate: '2026-11-20', endDate: '2026-11-20' };
