@@ -58,7 +58,7 @@ const COMMANDS = {
     argument: 'DIR',
     flags: ['quick', 'json', 'only'],
     summary:
-      'gateway, bare proxies and upstream, and the gateway of another build, whose dist folder is DIR (the default; 3 minutes)',
+      'gateway, bare proxies and upstream, and the gateway of another build, whose dist folder is DIR (the default; 9 minutes)',
   },
   peers: {
     flags: ['quick', 'json', 'only', 'cache'],
