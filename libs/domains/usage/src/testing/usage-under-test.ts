@@ -25,7 +25,7 @@ export interface UsageUnderTest {
   readonly pool: Pool;
   readonly metrics: Registry;
   readonly refusals: RefusalStore;
-  /** Of settlements. */
+  /** Records settlements. */
   readonly handle: EventHandler;
   readonly query: RpcClient<typeof GenerationQueryDefinition>;
   readonly aggregator: RpcClient<typeof UsageAggregatorDefinition>;
