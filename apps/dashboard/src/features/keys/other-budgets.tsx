@@ -66,7 +66,7 @@ function OtherBudgetFields({ name, value, hasEndUsers, onChange, onRemove }: Oth
   const { counted, model, period, hours, amount } = value;
   const set = (changes: Partial<OtherBudgetValue>) => onChange({ ...value, ...changes });
   return (
-    <div className="flex flex-wrap items-center gap-2">
+    <div className="flex flex-wrap items-center gap-2 pb-1">
       <Select
         className="!w-auto"
         aria-label={`What counts against ${name}`}
@@ -106,7 +106,7 @@ function OtherBudgetFields({ name, value, hasEndUsers, onChange, onRemove }: Oth
         <option value="window">a rolling window</option>
       </Select>
       {period === 'window' && (
-        <>
+        <span className="flex items-center gap-2 text-sm">
           <Input
             className="!w-20"
             inputMode="numeric"
@@ -114,20 +114,22 @@ function OtherBudgetFields({ name, value, hasEndUsers, onChange, onRemove }: Oth
             value={hours}
             onChange={({ target }) => set({ hours: target.value })}
           />
-          <span className="text-sm">hours,</span>
-        </>
+          hours,
+        </span>
       )}
-      <span className="text-sm">USD</span>
-      <Input
-        className="!w-32"
-        inputMode="decimal"
-        aria-label={`Amount of ${name} (USD)`}
-        value={amount}
-        onChange={({ target }) => set({ amount: target.value })}
-      />
-      <Button small aria-label={`Remove ${name}`} onClick={onRemove}>
-        Remove
-      </Button>
+      <span className="flex items-center gap-2 text-sm">
+        USD
+        <Input
+          className="!w-28"
+          inputMode="decimal"
+          aria-label={`Amount of ${name} (USD)`}
+          value={amount}
+          onChange={({ target }) => set({ amount: target.value })}
+        />
+        <Button small aria-label={`Remove ${name}`} onClick={onRemove}>
+          Remove
+        </Button>
+      </span>
     </div>
   );
 }
