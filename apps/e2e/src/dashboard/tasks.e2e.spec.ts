@@ -96,6 +96,34 @@ describe('tasks in the dashboard, in a real browser', () => {
     expect(await clicks()).toBe(3);
   });
 
+  browsers.it('invites a member in three clicks and two fields', async () => {
+    await startOnce();
+    await start(await testEnv.tenant());
+    await go('Members');
+    await press('Invite member');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Email').fill('invited@tasks.example');
+    await dialog.getByLabel('Role').selectOption('developer');
+    await press('Create invitation');
+    expect(await page.getByLabel('Link', { exact: true }).inputValue()).toContain('/invitation');
+    expect(await clicks()).toBe(3);
+    await press('Done');
+  });
+
+  browsers.it('creates a management token in three clicks and two fields', async () => {
+    await startOnce();
+    await start(await testEnv.tenant());
+    await go('Management tokens');
+    await press('Create token');
+    const dialog = page.getByRole('dialog', { name: 'Create token' });
+    await dialog.getByLabel('Name').fill('automation');
+    await dialog.getByLabel('Access').selectOption('read_write');
+    await dialog.getByRole('button', { name: 'Create token' }).click();
+    expect(await page.getByLabel('Token', { exact: true }).inputValue()).not.toBe('');
+    expect(await clicks()).toBe(3);
+    await press('Done');
+  });
+
   browsers.it('shows who changed a limit in one click', async () => {
     await startOnce();
     const tenant = await testEnv.tenant();
