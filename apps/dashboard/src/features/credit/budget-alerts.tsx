@@ -72,7 +72,7 @@ const COLUMNS: readonly Column<BudgetAlert>[] = [
 function nameOf({ period, hours, model }: BudgetAlert): string {
   return otherBudgetName({
     period,
-    ...(hours !== null && { hours }),
+    hours: hours ?? 0,
     ...(model !== null && { model }),
     amount_usd: '',
   });

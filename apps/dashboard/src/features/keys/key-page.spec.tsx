@@ -96,7 +96,7 @@ describe('the page of a key', () => {
       data: [{ ...projectWith({ daily_budget_usd: '10', budgets }), spend: spendOf('5') }],
       next_page_token: null,
     }));
-    const perUser = { period: 'week' as const, per_end_user: true, amount_usd: '0.25' };
+    const perUser = { period: 'week' as const, hours: 0, per_end_user: true, amount_usd: '0.25' };
     respondWith(keyWith({ project_id: 'proj-1', daily_budget_usd: '20', budgets: [perUser] }));
     renderPage('/o/org-1/keys/key-1');
     await screen.findByRole('meter', { name: 'Daily budget: This key' });

@@ -4,7 +4,8 @@ import { budgetError, parseLimit } from './limit-values';
 /** A budget without a field of its own, of the API. */
 export interface OtherBudget {
   readonly period: 'day' | 'week' | 'month' | 'total' | 'window';
-  readonly hours?: number;
+  /** The length of a window; 0 for other periods. */
+  readonly hours: number;
   readonly model?: string;
   readonly per_end_user?: boolean;
   readonly amount_usd: string;
@@ -38,14 +39,14 @@ export const otherBudgetValuesOf = (budgets: readonly OtherBudget[]): OtherBudge
     counted: per_end_user ? 'end_user' : model === undefined ? 'all' : 'model',
     model: model ?? '',
     period,
-    hours: hours?.toString() ?? NEW_OTHER_BUDGET.hours,
+    hours: hours ? hours.toString() : NEW_OTHER_BUDGET.hours,
     amount: amount_usd,
   }));
 
 export const otherBudgetsBodyOf = (values: readonly OtherBudgetValue[]): OtherBudget[] =>
   values.map(({ counted, model, period, hours, amount }) => ({
     period,
-    ...(period === 'window' && { hours: parseLimit(hours) ?? 0 }),
+    hours: period === 'window' ? (parseLimit(hours) ?? 0) : 0,
     ...(counted === 'model' && { model: model.trim() }),
     ...(counted === 'end_user' && { per_end_user: true }),
     amount_usd: readAmount(amount),
@@ -53,7 +54,8 @@ export const otherBudgetsBodyOf = (values: readonly OtherBudgetValue[]): OtherBu
 
 export function otherBudgetsError(values: readonly OtherBudgetValue[]): string | undefined {
   const budgets = otherBudgetsBodyOf(values);
-  if (!budgets.every(({ hours = 1 }) => Number.isInteger(hours) && hours >= 1 && hours <= MAX_HOURS))
+  const windows = budgets.filter(({ period }) => period === 'window');
+  if (!windows.every(({ hours }) => Number.isInteger(hours) && hours >= 1 && hours <= MAX_HOURS))
     return `Enter 1 to ${MAX_HOURS} hours.`;
   if (budgets.some(({ model }) => model === ''))
     return 'Enter the ID of a model, or its start and an asterisk.';

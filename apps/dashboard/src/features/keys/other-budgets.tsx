@@ -147,7 +147,7 @@ interface OtherBudgetFactsProps {
 /** Each of these budgets of an owner with what counts against it; end users have one each. */
 export function OtherBudgetFacts({ organizationId, owner, budgets, ...of }: OtherBudgetFactsProps) {
   const hours = budgets.flatMap((budget) =>
-    budget.model === undefined && !budget.per_end_user ? (budget.hours ?? []) : [],
+    budget.model === undefined && !budget.per_end_user ? budget.hours : [],
   );
   const models = [
     ...new Set(budgets.flatMap((budget) => (budget.period === 'window' ? [] : (budget.model ?? [])))),

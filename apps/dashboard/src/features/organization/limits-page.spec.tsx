@@ -94,7 +94,7 @@ describe('the limits page', () => {
     await type('Models of budget 2', 'acme/*');
     const budgets = [
       { period: 'window' as const, hours: 5, amount_usd: '12.5' },
-      { period: 'month' as const, model: 'acme/*', amount_usd: '20' },
+      { period: 'month' as const, hours: 0, model: 'acme/*', amount_usd: '20' },
     ];
     const changed = { ...CAPPED, limits: { ...CAPPED.limits, budgets } };
     api.on(SET_LIMITS, () => ({ organization: changed }));

@@ -31,7 +31,7 @@ function otherBudgetOf(fields: OtherBudgetFields): OtherBudget {
   const { period, hours, model, per_end_user: perEndUser, amount_usd: amountNanoUsd } = fields;
   return {
     period,
-    ...(hours !== undefined && { hours }),
+    ...(hours && { hours }),
     ...(model !== undefined && { model }),
     ...(perEndUser && { perEndUser }),
     amountNanoUsd,

@@ -10,11 +10,13 @@ type Wanted = Omit<Budget, 'amount_usd'> & { readonly amount_usd: string };
 
 const windowOf = (hours: number, amount_usd: string): Wanted => ({ period: 'window', hours, amount_usd });
 const ofModel = (model: string, period: Budget['period'], amount_usd: string): Wanted => ({
+  hours: 0,
   period,
   model,
   amount_usd,
 });
 const perUser = (period: Budget['period'], amount_usd: string): Wanted => ({
+  hours: 0,
   period,
   per_end_user: true,
   amount_usd,
@@ -167,6 +169,7 @@ describe('budgets of rolling windows, models and end users', () => {
     ['more than twenty', Array.from({ length: 21 }, (_, index) => windowOf(index + 1, '1'))],
     ['two of one model and period', [ofModel('acme/m', 'day', '1'), ofModel('acme/m', 'day', '2')]],
     ['an asterisk within a model', [ofModel('acme/*-mini', 'day', '1')]],
+    ['a comma within a model', [ofModel('acme/m,acme/n', 'day', '1')]],
     ['a space within a model', [ofModel('acme m', 'day', '1')]],
     ['hours of a day', [{ ...ofModel('acme/m', 'day', '1'), hours: 24 }]],
     ['a window without hours', [ofModel('acme/m', 'window', '1')]],

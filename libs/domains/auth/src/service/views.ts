@@ -60,8 +60,9 @@ function budgetsView(budgets: ProjectBudgets) {
 }
 
 function otherBudgetsView({ otherBudgets = [] }: ProjectBudgets) {
-  return otherBudgets.map(({ amountNanoUsd, perEndUser, ...budget }) => ({
+  return otherBudgets.map(({ amountNanoUsd, perEndUser, hours = 0, ...budget }) => ({
     ...budget,
+    hours,
     ...(perEndUser && { per_end_user: true }),
     amount_usd: usd(amountNanoUsd),
   }));

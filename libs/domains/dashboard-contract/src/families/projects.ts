@@ -8,12 +8,6 @@ const otherBudgetFields = {
     description:
       'UTC day, week from Monday, calendar month, all time, or a rolling window: the current UTC hour and those before it.',
   }),
-  hours: z
-    .int()
-    .min(1)
-    .max(744)
-    .optional()
-    .meta({ description: 'The length of a window; absent otherwise.' }),
   model: z.string().min(1).max(256).optional().meta({
     description:
       'Only requests for this model count; with an asterisk at the end, for all models whose IDs start so.',
@@ -24,13 +18,15 @@ const otherBudgetFields = {
   }),
 };
 
-export const otherBudgets = z.array(z.object({ ...otherBudgetFields, amount_usd: usd })).meta({
+const hours = z.int().min(0).max(744).meta({ description: 'The length of a window; 0 for other periods.' });
+
+export const otherBudgets = z.array(z.object({ ...otherBudgetFields, hours, amount_usd: usd })).meta({
   description:
     'Budgets of rolling windows, of models and of end users. They count what was admitted while they applied.',
 });
 
 export const otherBudgetsToSet = z
-  .array(z.strictObject({ ...otherBudgetFields, amount_usd: positiveUsd }))
+  .array(z.strictObject({ ...otherBudgetFields, hours: hours.optional(), amount_usd: positiveUsd }))
   .max(20)
   .nullable()
   .meta({

@@ -60,7 +60,7 @@ const finish = ({ state, browser_token }: { state: string; browser_token: string
     body: { callback_query: `?state=${state}&code=abc`, browser_token },
     client,
   });
-const identified = (email: string | undefined, subject = email ?? 'nobody', emailVerified = true) => ({
+const identified = (email: string | undefined, subject = email ?? 'without-email', emailVerified = true) => ({
   kind: 'identified' as const,
   ...{ issuer: ISSUER, subject, emailVerified },
   ...(email !== undefined && { email }),

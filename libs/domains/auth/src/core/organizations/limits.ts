@@ -45,8 +45,8 @@ export function checkLimits(limits: CountsAndBudget): AdminRefusal | undefined {
   return checkOtherBudgets(limits);
 }
 
-/** The id of a model, or its start and an asterisk. */
-const MODEL_PATTERN = /^[\x21-\x29\x2b-\x7e]{0,255}([\x21-\x29\x2b-\x7e]|\*)$/;
+/** The id of a model, or its start and an asterisk. Without commas, which separate models in queries. */
+const MODEL_PATTERN = /^[\x21-\x29\x2b\x2d-\x7e]{0,255}([\x21-\x29\x2b\x2d-\x7e]|\*)$/;
 
 function checkOtherBudgets({ otherBudgets = [] }: ProjectBudgets): AdminRefusal | undefined {
   const what = ({ period, hours, model, perEndUser }: OtherBudget) =>
@@ -54,7 +54,7 @@ function checkOtherBudgets({ otherBudgets = [] }: ProjectBudgets): AdminRefusal 
   if (otherBudgets.length > MAX_OTHER_BUDGETS || new Set(otherBudgets.map(what)).size < otherBudgets.length) {
     return invalid(
       'budgets',
-      `There are at most ${MAX_OTHER_BUDGETS} of these budgets, and no two of the same.`,
+      `There are at most ${MAX_OTHER_BUDGETS} of these budgets, and no two differ in the amount alone.`,
     );
   }
   for (const budget of otherBudgets) {

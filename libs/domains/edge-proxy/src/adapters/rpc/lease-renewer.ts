@@ -44,9 +44,10 @@ export function createLeaseRenewer<Ref>(ports: LeaseRenewerPorts<Ref>): LeaseRen
     renewing = true;
     try {
       const at = now();
-      const due = [...leases].filter((lease) => lease.dueMs <= at);
-      for (let start = 0; start < due.length; start += maxRefsPerCall) {
-        const batch = due.slice(start, start + maxRefsPerCall);
+      // Read before each call, as leases end during a call.
+      for (;;) {
+        const batch = [...leases].filter((lease) => lease.dueMs <= at).slice(0, maxRefsPerCall);
+        if (batch.length === 0) break;
         await renew(batch.map(({ ref }) => ref));
         for (const lease of batch) lease.dueMs = at + lease.everyMs;
       }
