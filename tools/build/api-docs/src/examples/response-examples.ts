@@ -1,8 +1,10 @@
 import { costOfUsage, type UnixMs, usdNumber, type UtcDay } from '@gateway/base';
 import {
+  type ChatFormatName,
   creditsView,
   generationView,
   modelListView,
+  replayEvents,
   type ResponseContext,
   responseFormats,
   type UsageSums,
@@ -69,19 +71,21 @@ export function responseExamples(): ResponseExamples {
     },
   };
   const stored = Buffer.from(JSON.stringify(chatCompletion));
+  const streamOf = (format: ChatFormatName) =>
+    replayEvents(format, { json: stored, events: undefined }, CONTEXT, undefined);
   const sums: UsageSums = { requests: 1, ...usage, cost };
 
   return {
     chatRequest: CHAT_REQUEST,
     chatCompletion,
-    chatStream: responseFormats.chat.replay(stored, CONTEXT),
+    chatStream: streamOf('chat'),
     messageRequest: CHAT_REQUEST,
     message: JSON.parse(String(responseFormats.messages.response(stored, CONTEXT))) as object,
-    messageStream: responseFormats.messages.replay(stored, CONTEXT),
+    messageStream: streamOf('messages'),
     messageTokens: { input_tokens: CONTEXT.estimatedInputTokens },
     responseRequest: RESPONSE_REQUEST,
     response: JSON.parse(String(responseFormats.responses.response(stored, CONTEXT))) as object,
-    responseStream: responseFormats.responses.replay(stored, CONTEXT),
+    responseStream: streamOf('responses'),
     embeddingsRequest: EMBEDDINGS_REQUEST,
     embeddings: {
       object: 'list',

@@ -170,8 +170,8 @@ interface ForwardResult {
   readonly completionTokens: number;
   /** As last reported by the router. */
   readonly finishedChoices: readonly number[];
-  /** Writes the end of the response. */
-  readonly renderer: StreamRenderer;
+  /** Writes the end of a stream; undefined for a response that is sent whole. */
+  readonly renderer: StreamRenderer | undefined;
 }
 
 function callOf({ generationTimeoutMs }: RunGenerationPorts, exchange: Exchange, signal: CancelSignal) {
@@ -186,8 +186,10 @@ async function forwardFrames(
   headers?: ResponseHeaders,
 ): Promise<ForwardResult> {
   const { exchange, request, response, lastEventId } = run;
-  const renderer = openResponseStream(response.format, response.context, lastEventId);
-  const stream = request.stream ? eventStream(ports, exchange, renderer, headers) : undefined;
+  const renderer = request.stream
+    ? openResponseStream(response.format, response.context, lastEventId)
+    : undefined;
+  const stream = renderer && eventStream(ports, exchange, renderer, headers);
   let finished: Finished | undefined;
   let thrown: unknown;
   let hasStarted = false;
@@ -202,7 +204,7 @@ async function forwardFrames(
       } else if (event?.$case === 'frames') {
         ({ completionTokens, finishedChoices } = event.value);
         if (exchange.isCancelled()) return undefined;
-        return stream?.write(renderer.push(event.value.sse));
+        return renderer && stream?.write(renderer.push(event.value.sse));
       }
       return undefined;
     });
@@ -248,13 +250,13 @@ function eventStream(
 
 function finishResponse(
   { writer }: RunGenerationPorts,
-  { exchange, request, response: { format, context } }: WrittenRun,
+  { exchange, response: { format, context } }: WrittenRun,
   { hasSent, renderer }: ForwardResult,
   { responseJson }: Finished,
   headers?: ResponseHeaders,
 ): void | Promise<void> {
   if (exchange.isCancelled()) return;
-  if (!request.stream) {
+  if (!renderer) {
     if (responseJson)
       return writeResponse(writer, exchange, responseFormats[format].response(responseJson, context));
     throw new GatewayError('internal_error', {
@@ -275,7 +277,7 @@ function failResponse(
   log.warn({ err: error, generationId, requestId }, 'a generation failed');
   if (exchange.isCancelled()) return;
   // While nothing is sent, the failure can have its own status.
-  if (!hasSent) throw error;
+  if (!hasSent || !renderer) throw error;
   endWithError(writer, exchange, renderer, finishedChoices, error);
 }
 

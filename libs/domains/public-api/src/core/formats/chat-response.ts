@@ -1,6 +1,5 @@
 import { errorEnvelope, type GatewayError } from '@gateway/errors';
 import { DONE, errorChunk } from '../stream/error-chunk';
-import { replayChunks } from '../stream/replay-chunks';
 import type { ResponseContext, ResponseFormat } from './response-format';
 
 /** The router's own form: its bytes are passed on. */
@@ -12,7 +11,6 @@ export const chatResponse: ResponseFormat = {
     fail: (error, finished) => failure(context, error, finished) + DONE,
   }),
   response: (completionJson) => completionJson,
-  replay: (completionJson, { includeUsage }) => replayChunks(completionJson, includeUsage) + DONE,
 };
 
 function failure(context: ResponseContext, error: GatewayError, finished: readonly number[]): string {

@@ -40,6 +40,4 @@ export interface ResponseFormat {
     completionJson: Uint8Array,
     context: ResponseContext,
   ) => string | Uint8Array | Generator<string, void, void>;
-  /** The events of a stored chat.completion object, complete. */
-  readonly replay: (completionJson: Uint8Array, context: ResponseContext) => string;
 }

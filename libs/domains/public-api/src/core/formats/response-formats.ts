@@ -1,4 +1,5 @@
 import { eventNumbering, splitEvents } from '../stream/event-ids';
+import { replayChunks } from '../stream/replay-chunks';
 import { chatResponse } from './chat-response';
 import { embeddingsResponse } from './embeddings/response';
 import { messagesResponse } from './messages/response';
@@ -48,17 +49,19 @@ export interface StoredResponse {
   readonly events: string | undefined;
 }
 
-/** The events of a stored response after `lastEventId`; see `openResponseStream`. */
+/** The events of a stored response after `lastEventId`; without stored events, those of a stream with one delta per text. */
 export function replayEvents(
   format: FormatName,
   { json, events }: StoredResponse,
   context: ResponseContext,
   lastEventId: number | undefined,
 ): string {
-  if (events === undefined || lastEventId === undefined) return responseFormats[format].replay(json, context);
-  const stream = openResponseStream(format, context, lastEventId);
-  const missing = splitEvents(events).slice(routerEventAfter(format, lastEventId)).join('');
-  return stream.push(Buffer.from(missing)).toString() + stream.end();
+  const isContinued = events !== undefined && lastEventId !== undefined;
+  const stream = openResponseStream(format, context, isContinued ? lastEventId : undefined);
+  const chunks = isContinued
+    ? splitEvents(events).slice(routerEventAfter(format, lastEventId)).join('')
+    : replayChunks(json, context.includeUsage);
+  return stream.push(Buffer.from(chunks)).toString() + stream.end();
 }
 
 /** Numbers events from 1, and drops the first `count`. */

@@ -1,52 +1,63 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json/json-value';
+import type { JsonObject, JsonValue } from '../../json/json-value';
 import type { ResponseContext } from '../response-format';
 import { detailsOf, isUnsigned, pack } from '../packed-reasoning';
 import { customInput } from './custom-tools';
 
+const NO_REASONING: JsonObject = { effort: null, summary: null };
+
+/** The values of fields that neither the request nor the generation sets. */
+const DEFAULTS: JsonObject = {
+  background: false,
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: NO_REASONING,
+  safety_identifier: null,
+  service_tier: 'default',
+  store: false,
+  temperature: null,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: null,
+  truncation: 'disabled',
+  user: null,
+};
+
 /**
- * A response as OpenAI's SDKs type it. Of fields that the gateway does not have, the value that says so.
+ * The JSON of the fields of a response that do not change until its end, without the closing brace.
  *
  * @param created of its completion, which may be that of an earlier request.
  */
-export function responseHead(context: ResponseContext, created?: JsonValue): JsonObject {
+export function responseHead(context: ResponseContext, created?: JsonValue): string {
   const { generationId, createdUnixS, modelId, requested } = context;
-  const { reasoning, ...echo } = requested.echo ?? {};
-  return {
+  const { echo } = requested;
+  const identity = {
     id: generationId,
     object: 'response',
     created_at: created ?? createdUnixS,
-    status: 'in_progress',
-    background: false,
-    error: null,
-    incomplete_details: null,
-    instructions: null,
-    max_output_tokens: null,
-    max_tool_calls: null,
-    metadata: {},
     model: modelId,
-    output: [],
-    parallel_tool_calls: true,
-    previous_response_id: null,
-    prompt_cache_key: null,
-    reasoning: { effort: null, summary: null, ...(isJsonObject(reasoning) ? reasoning : {}) },
-    safety_identifier: null,
-    service_tier: 'default',
-    store: false,
-    temperature: null,
-    text: { format: { type: 'text' } },
-    tool_choice: 'auto',
-    tools: [],
-    top_logprobs: 0,
-    top_p: null,
-    truncation: 'disabled',
-    usage: null,
-    user: null,
-    ...echo,
   };
+  const reasoning = { ...NO_REASONING, ...(echo?.['reasoning'] as JsonObject | undefined) };
+  const fixed = { ...DEFAULTS, ...echo, reasoning };
+  return `${JSON.stringify(identity).slice(0, -1)},${JSON.stringify(fixed).slice(1, -1)}`;
 }
 
-/** The fields of a response that change until its end, as it starts. */
-export const IN_PROGRESS = {
+/** The fields of a response that change until its end. */
+interface ResponseState {
+  readonly status: string;
+  readonly error: object | null;
+  readonly incomplete_details: { readonly reason: string } | null;
+  readonly output: readonly JsonObject[];
+  readonly usage: JsonObject | null;
+}
+
+export const IN_PROGRESS: ResponseState = {
   status: 'in_progress',
   error: null,
   incomplete_details: null,
@@ -54,27 +65,33 @@ export const IN_PROGRESS = {
   usage: null,
 };
 
-/** For a response without those fields. */
-export const NO_STATE: Readonly<Record<keyof typeof IN_PROGRESS, undefined>> = {
-  status: undefined,
-  error: undefined,
-  incomplete_details: undefined,
-  output: undefined,
-  usage: undefined,
-};
+/** A response as OpenAI's SDKs type it. @param head from `responseHead`. */
+export function responseJson(head: string, state: ResponseState): string {
+  return `${head},${JSON.stringify(state).slice(1)}`;
+}
 
 const INCOMPLETE: ReadonlyMap<string, string> = new Map([
   ['length', 'max_output_tokens'],
   ['content_filter', 'content_filter'],
 ]);
 
-/** The fields of a response that has ended. */
-export function endOf(reason: string, output: readonly JsonObject[], usage: JsonObject | null): JsonObject {
+/** The status of a response that has ended, or of its message. */
+export function statusOf(reason: string): 'completed' | 'incomplete' {
+  return INCOMPLETE.has(reason) ? 'incomplete' : 'completed';
+}
+
+/** A response that has ended. */
+export function endOf(
+  reason: string,
+  output: readonly JsonObject[],
+  usage: JsonObject | null,
+): ResponseState {
   const incomplete = INCOMPLETE.get(reason);
   return {
-    status: incomplete === undefined ? 'completed' : 'incomplete',
+    status: statusOf(reason),
+    error: null,
     incomplete_details: incomplete === undefined ? null : { reason: incomplete },
-    output: [...output],
+    output,
     usage,
   };
 }
@@ -165,15 +182,15 @@ export function callItem(
 }
 
 /** @param completion a chat.completion object. */
-export function responseOf(completion: JsonObject, context: ResponseContext): JsonObject {
+export function responseOf(completion: JsonObject, context: ResponseContext): string {
   const choice = (completion['choices'] as JsonObject[])[0] ?? {};
   const reason = choice['finish_reason'] as string;
-  const output = outputOf(choice['message'] as JsonObject, context, INCOMPLETE.has(reason));
+  const output = outputOf(choice['message'] as JsonObject, context, reason);
   const usage = usageOf(completion['usage'] as JsonObject);
-  return { ...responseHead(context, completion['created']), ...endOf(reason, output, usage) };
+  return responseJson(responseHead(context, completion['created']), endOf(reason, output, usage));
 }
 
-function outputOf(message: JsonObject, context: ResponseContext, isCut: boolean): JsonObject[] {
+function outputOf(message: JsonObject, context: ResponseContext, reason: string): JsonObject[] {
   const { content, refusal, reasoning_content: reasoning } = message;
   const calls = (message['tool_calls'] ?? []) as JsonObject[];
   const packs = context.requested.packsReasoning === true;
@@ -197,7 +214,7 @@ function outputOf(message: JsonObject, context: ResponseContext, isCut: boolean)
   ];
   if (parts.length > 0) {
     open = undefined;
-    const status = isCut && calls.length === 0 ? 'incomplete' : 'completed';
+    const status = calls.length === 0 ? statusOf(reason) : 'completed';
     output.push(messageItem(itemId('message', context, output.length), parts, status));
   }
   for (const call of calls) {

@@ -10,10 +10,11 @@ import {
   IN_PROGRESS,
   itemId,
   messageItem,
-  NO_STATE,
   reasoningItem,
   refusalPart,
   responseHead,
+  responseJson,
+  statusOf,
   textPart,
   usageOf,
 } from './output';
@@ -45,8 +46,8 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
   private readonly completion = new CompletionReader(this);
   private events = '';
   private sequence = 0;
-  /** The JSON of the fields that do not change, without its end; undefined until the start. */
-  private head: string | undefined;
+  /** From `responseHead`; empty until the start. */
+  private head = '';
   private open: Open | undefined;
   private readonly output: JsonObject[] = [];
   /** The open part of a message. */
@@ -85,14 +86,13 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
     this.start();
     this.closeItem();
     const ending = endOf(this.reason, this.output, this.lastUsage);
-    const type = ending['status'] === 'completed' ? 'response.completed' : 'response.incomplete';
-    this.emitResponse(type, { ...IN_PROGRESS, ...ending });
+    this.emitResponse(`response.${ending.status}`, ending);
     return this.take();
   }
 
   fail(error: GatewayError): string {
     this.start();
-    const failed = { status: 'failed', error: { ...errorEnvelope(error).error }, output: this.output };
+    const failed = { status: 'failed', error: errorEnvelope(error).error, output: this.output };
     this.emitResponse('response.failed', { ...IN_PROGRESS, ...failed });
     return this.take();
   }
@@ -159,17 +159,14 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
   }
 
   private start(created?: JsonValue): void {
-    if (this.head !== undefined) return;
-    const fixed = { ...responseHead(this.context, created), ...NO_STATE };
-    this.head = JSON.stringify(fixed).slice(0, -1);
+    if (this.head !== '') return;
+    this.head = responseHead(this.context, created);
     this.emitResponse('response.created', IN_PROGRESS);
     this.emitResponse('response.in_progress', IN_PROGRESS);
   }
 
-  /** @param state the fields that change. */
-  private emitResponse(type: string, state: object): void {
-    const rest = JSON.stringify(state).slice(1);
-    this.events += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.sequence++},"response":${this.head},${rest}}\n\n`;
+  private emitResponse(type: string, state: typeof IN_PROGRESS): void {
+    this.events += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.sequence++},"response":${responseJson(this.head, state)}}\n\n`;
   }
 
   private openReasoning(): Extract<Open, { kind: 'reasoning' }> {
@@ -236,8 +233,7 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
       }
       case 'message': {
         this.closePart(open);
-        const status = endOf(this.reason, [], null)['status'] as string;
-        return messageItem(open.id, open.parts, status);
+        return messageItem(open.id, open.parts, statusOf(this.reason));
       }
       case 'call': {
         const item = callItem(open.call, this.output.length, this.context);

@@ -16,13 +16,18 @@ import {
   usageChunk,
 } from '../response-format.contract';
 import type { RequestedResponse } from '../requested-response';
-import { responseOf } from './output';
+import type { ResponseContext } from '../response-format';
 import { responsesResponse } from './response';
 
 const RUNS = fuzzRuns();
 const PACKED: RequestedResponse = { packsReasoning: true };
 
 const contextOf = (requested: RequestedResponse) => ({ ...context, requested });
+
+function responseOf(completion: JsonObject, scope: ResponseContext): JsonObject {
+  const json = responsesResponse.response(Buffer.from(JSON.stringify(completion)), scope);
+  return JSON.parse(json as string) as JsonObject;
+}
 
 const streamed = (chunks: readonly string[], requested = PACKED) =>
   streamedIn('responses', chunks, requested);
