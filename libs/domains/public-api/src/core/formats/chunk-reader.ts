@@ -51,12 +51,14 @@ export class ChunkReader {
     const at = start + before.length;
     // V8 compares whole strings several times faster than `startsWith` does.
     if (before === '' || sse.slice(start, at) !== before) return undefined;
-    let end = sse.indexOf('"', at);
+    const first = sse.indexOf('"', at);
+    let end = first;
     while (sse.charCodeAt(end - 1) === BACKSLASH) end = sse.indexOf('"', end + 1);
     const next = end + AFTER_TEXT.length;
     if (sse.slice(end, next) !== AFTER_TEXT) return undefined;
     const body = sse.slice(at, end);
-    if (!STRING_BODY.test(body)) return undefined;
+    // The backslash may belong to an escaped backslash.
+    if (end !== first && !STRING_BODY.test(body)) return undefined;
     this.consumer.textBody(body);
     return next;
   }

@@ -54,8 +54,8 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
   private partText = '';
   private bodies = '';
   private pendingBodies = 0;
-  /** The fixed part of its text events. */
-  private deltaStart = '';
+  /** What its text events have before their text. */
+  private beforeText = '';
   private reason = 'stop';
   private lastUsage: JsonObject | null = null;
 
@@ -74,7 +74,7 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
     this.bodies += body;
     this.pendingBodies += 1;
     if (this.pendingBodies >= MAX_PENDING_BODIES) this.decodeBodies();
-    this.events += `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":${this.sequence++},${this.deltaStart}${body}","logprobs":[]}\n\n`;
+    this.events += `${this.beforeText}${body}","logprobs":[],"sequence_number":${this.sequence++}}\n\n`;
   }
 
   chunk(chunk: JsonObject): void {
@@ -192,7 +192,7 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
     open.part = kind;
     const part = kind === 'text' ? textPart('') : refusalPart('');
     this.emitOf(open.id, 'response.content_part.added', { content_index: open.parts.length, part });
-    this.deltaStart = `"item_id":${JSON.stringify(open.id)},"output_index":${this.output.length},"content_index":${open.parts.length},"delta":"`;
+    this.beforeText = `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","item_id":${JSON.stringify(open.id)},"output_index":${this.output.length},"content_index":${open.parts.length},"delta":"`;
     return open.id;
   }
 
