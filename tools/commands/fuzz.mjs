@@ -17,14 +17,9 @@ try {
     );
   }
   await generate();
-  const specs = filesUnder(
-    'libs',
-    (file) =>
-      file.endsWith('.spec.ts') &&
-      readFileSync(path.join(root, file), 'utf8').includes(
-        "import { fuzzRuns } from '@gateway/test-support'",
-      ),
-  );
+  const isPropertyTest = (file) =>
+    file.endsWith('.spec.ts') && readFileSync(path.join(root, file), 'utf8').includes('fuzzRuns()');
+  const specs = ['apps', 'libs', 'tools'].flatMap((folder) => filesUnder(folder, isPropertyTest));
   process.exitCode = await runVisibly(
     process.execPath,
     [
