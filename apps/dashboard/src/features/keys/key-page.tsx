@@ -15,7 +15,7 @@ import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Id, Money, Text, Time, visible } from '../../ui/values';
 import { AppliedBudgets } from './budget-use';
-import { OtherBudgetFacts } from './other-budgets';
+import { OtherBudgetFacts } from './other-budget-facts';
 import { EditKey } from './edit-key';
 import { KeyExpiry, KeyState } from './key-columns';
 import { PreviousSecret, RotateKey } from './rotate-key';
