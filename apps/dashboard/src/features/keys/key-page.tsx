@@ -14,6 +14,7 @@ import { Notice } from '../../ui/notice';
 import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Id, Money, Text, Time, visible } from '../../ui/values';
+import { ProjectLink } from '../projects/project-link';
 import { AppliedBudgets } from './budget-use';
 import { OtherBudgetFacts } from './other-budget-facts';
 import { EditKey } from './edit-key';
@@ -187,7 +188,9 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
               {key.project_id === null ? (
                 'None'
               ) : (
-                <Text>{projectNames.get(key.project_id) ?? key.project_id}</Text>
+                <ProjectLink organizationId={organizationId} projectId={key.project_id}>
+                  {projectNames.get(key.project_id) ?? key.project_id}
+                </ProjectLink>
               )}
             </Fact>
           )}
