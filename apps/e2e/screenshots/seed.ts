@@ -19,8 +19,19 @@ export async function seed(testEnv: TestEnv): Promise<Seeded> {
     amount_usd: '49.5',
     note: 'goodwill after the outage of 12 November',
   });
+  const { project } = await admin.call<{ project: { id: string } }>('POST', `${path}/projects`, {
+    ...{ name: 'Website', monthly_budget_usd: '40' },
+    budgets: [{ period: 'window', hours: 5, amount_usd: '12' }],
+  });
   const keys = [
-    { name: 'production', scopes: ['chat', 'usage:read'], daily_budget_usd: '25', requests_per_minute: 300 },
+    {
+      ...{ name: 'production', scopes: ['chat', 'usage:read'], project_id: project.id },
+      ...{ daily_budget_usd: '25', requests_per_minute: 300 },
+      budgets: [
+        { period: 'month', per_end_user: true, amount_usd: '0.5' },
+        { period: 'window', hours: 24, model: 'demo/*', amount_usd: '6' },
+      ],
+    },
     {
       name: 'batch jobs',
       scopes: ['chat'],
@@ -81,7 +92,7 @@ export async function seed(testEnv: TestEnv): Promise<Seeded> {
 
   const secrets = { production: production.secret, batch: batch.secret };
   const generationId = await useKeys(testEnv, secrets, 12);
-  return { organizationId, emptyId, keyId: production.id, generationId, secrets };
+  return { organizationId, emptyId, keyId: production.id, projectId: project.id, generationId, secrets };
 }
 
 async function createOrganization(admin: AdminClient, name: string): Promise<string> {

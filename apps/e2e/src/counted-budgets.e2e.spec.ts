@@ -37,7 +37,9 @@ describe('budgets of models and of end users', () => {
   it('limit each end user of a key in every API, and no other one', async () => {
     const tenant = await testEnv.tenant();
     // A response of the emulator costs less; a request that may cost more is refused.
-    const { secret } = await keyWith(tenant, [{ period: 'month', per_end_user: true, amount_usd: '0.0005' }]);
+    const { key, secret } = await keyWith(tenant, [
+      { period: 'month', per_end_user: true, amount_usd: '0.0005' },
+    ]);
     const small = { model: 'demo/small', max_tokens: 4 };
     const large = { model: 'demo/small', max_tokens: 4_000 };
     const refused = {
@@ -78,6 +80,14 @@ describe('budgets of models and of end users', () => {
     await usageOnceAllCharged(testEnv.gateway.baseUrl, secret);
     const usage = await sendRequest(testEnv.gateway.baseUrl, secret, 'GET /v1/usage?group_by=user', {});
     const { data } = JSON.parse(usage.body) as { data: { user: string | null; total_cost: number }[] };
+    const { data: closest } = await testEnv.admin.call<{
+      data: { end_user: string | null; spent_usd: string; held_usd: string }[];
+    }>('GET', `/api/organizations/${tenant.organizationId}/keys/${key.id}/end-user-spend?period=month`);
+    const spent = closest.map(({ end_user, spent_usd }) => [end_user, Number(spent_usd)]);
+    expect(Object.fromEntries(spent)).toEqual(
+      Object.fromEntries(data.map((row) => [row.user, row.total_cost])),
+    );
+    expect(closest[0]?.end_user).toBe('bob');
     expect(data.map(({ user }) => user)).toEqual(expect.arrayContaining(['alice', 'bob', 'carol', null]));
     for (const { total_cost: cost } of data) expect(cost).toBeLessThanOrEqual(0.0005);
   });

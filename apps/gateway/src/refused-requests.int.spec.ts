@@ -89,6 +89,10 @@ describe('requests that end with an error', () => {
         tokens_prompt: 0,
         usage_source: null,
       });
+      const { data } = await admin.call<{ data: object[] }>('GET', `/api/operator/requests?id=${requestId}`);
+      expect(data).toMatchObject([
+        { generation_id: id, organization: { id: tenant.organizationId, name: expect.stringMatching(/./) } },
+      ]);
       const listed = await api<{ data: object[] }>(tenant, `/generations?search=${requestId}`);
       expect(listed.data).toMatchObject([
         { id, status: 'failed', error_code: 'upstream_error', charged_usd: '0' },

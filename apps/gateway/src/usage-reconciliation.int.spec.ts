@@ -269,7 +269,11 @@ it('a settlement that usage has not recorded is found', async () => {
       hourly as (
         update usage_rollups_hourly sums set requests = sums.requests - 1,
           cost_nano_usd = sums.cost_nano_usd - deleted.cost_nano_usd, charged_nano_usd = sums.charged_nano_usd - deleted.charged_nano_usd
-        from deleted where sums.organization_id = deleted.organization_id and sums.key_id = deleted.key_id)
+        from deleted where sums.organization_id = deleted.organization_id and sums.key_id = deleted.key_id),
+      by_provider as (
+        update usage_provider_rollups sums set requests = sums.requests - 1,
+          cost_nano_usd = sums.cost_nano_usd - deleted.cost_nano_usd, charged_nano_usd = sums.charged_nano_usd - deleted.charged_nano_usd
+        from deleted where sums.organization_id = deleted.organization_id and sums.provider = deleted.provider collate "C")
     update usage_rollups sums set requests = sums.requests - 1,
       cost_nano_usd = sums.cost_nano_usd - deleted.cost_nano_usd, charged_nano_usd = sums.charged_nano_usd - deleted.charged_nano_usd
     from deleted where sums.organization_id = deleted.organization_id and sums.key_id = deleted.key_id`);

@@ -29,6 +29,26 @@ export const keySpendQuery = (organizationId: string, keyId: string) =>
       ).spend,
   });
 
+/** A budget that each end user of a key has. */
+interface EndUserBudget {
+  readonly period: 'day' | 'week' | 'month' | 'total' | 'window';
+  readonly hours: number;
+}
+
+/** The end users that are closest to their budget. */
+export const endUserSpendQuery = (organizationId: string, keyId: string, { period, hours }: EndUserBudget) =>
+  queryOptions({
+    queryKey: ['budget-spend', organizationId, keyId, 'end-users', period, hours],
+    queryFn: async ({ signal }) =>
+      (
+        await api.call('GET /api/organizations/{organization_id}/keys/{key_id}/end-user-spend', {
+          params: { organization_id: organizationId, key_id: keyId },
+          query: { period, ...(period === 'window' && { hours: String(hours) }) },
+          signal,
+        })
+      ).data,
+  });
+
 /** What counts against budgets of rolling windows and of models. Without a key or project, of the organization. */
 export const otherSpendQuery = (
   organizationId: string,

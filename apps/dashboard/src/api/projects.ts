@@ -11,6 +11,8 @@ type ProjectListQuery = NonNullable<CallOptions<typeof LIST>['query']>;
 
 /** As many as an organization has that are not archived. */
 const PAGE_SIZE = '200';
+/** The server's limit of ids per request. */
+const MAX_IDS = 100;
 
 const listProjects = (organizationId: string, query: ProjectListQuery, signal: AbortSignal) =>
   api.call(LIST, {
@@ -46,6 +48,18 @@ export const projectQuery = (organizationId: string, projectId: string | null) =
     enabled: projectId !== null,
   });
 
+/** The first 100 of these projects, also archived ones. */
+export const projectsByIdQuery = (organizationId: string, projectIds: readonly string[]) =>
+  queryOptions({
+    queryKey: ['projects', organizationId, 'by-id', projectIds],
+    queryFn: async ({ signal }) => {
+      const ids = projectIds.slice(0, MAX_IDS).join(',');
+      return (await listProjects(organizationId, { state: 'all', ids }, signal)).data;
+    },
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  });
+
 /** The names of active projects, and of this one, by id. */
 export function useProjectNames(
   organizationId: string,
@@ -53,14 +67,10 @@ export function useProjectNames(
 ): ReadonlyMap<string, string> {
   const active = useQuery(activeProjectsQuery(organizationId));
   const known = new Set(active.data?.map(({ id }) => id));
-  const archived = [...new Set(projectIds)].filter((id) => id && !known.has(id)).slice(0, 100) as string[];
+  const archived = [...new Set(projectIds)].filter((id) => id && !known.has(id)) as string[];
   const others = useQuery({
-    queryKey: ['projects', organizationId, 'by-id', archived],
-    queryFn: async ({ signal }) =>
-      (await listProjects(organizationId, { state: 'all', ids: archived.join(',') }, signal)).data,
+    ...projectsByIdQuery(organizationId, archived),
     enabled: active.data !== undefined && archived.length > 0,
-    placeholderData: keepPreviousData,
-    staleTime: 60_000,
   });
   const projects = [...(active.data ?? []), ...(others.data ?? [])];
   return new Map(projects.map(({ id, name }) => [id, visible(name)]));

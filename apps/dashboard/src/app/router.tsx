@@ -195,6 +195,11 @@ const projects = createRoute({
   validateSearch: (search) => omitUndefined({ show: enumParam(search, 'show', ['archived']) }),
   component: lazyRouteComponent(() => import('../features/projects/projects-page'), 'ProjectsPage'),
 });
+const project = createRoute({
+  getParentRoute: () => organization,
+  path: '/projects/$projectId',
+  component: lazyRouteComponent(() => import('../features/projects/project-page'), 'ProjectPage'),
+});
 const contentLog = createRoute({
   getParentRoute: () => organization,
   path: '/content-log',
@@ -334,6 +339,7 @@ const tree = root.addChildren([
       playground,
       offeredModels,
       projects,
+      project,
       limits,
       contentLog,
       members,

@@ -15,7 +15,7 @@ const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const SERIOUS = new Set(['serious', 'critical']);
 
 /** To list the names of screens before the test data exists. */
-const NO_IDS: ScreenIds = { organizationId: '', emptyId: '', keyId: '', generationId: '' };
+const NO_IDS: ScreenIds = { organizationId: '', emptyId: '', keyId: '', projectId: '', generationId: '' };
 
 interface Appearance {
   readonly colorScheme: 'light' | 'dark';

@@ -73,7 +73,9 @@ describe('projects in the dashboard, in a real browser', () => {
     const row = page.getByRole('row', { name: /Website/ });
     await row.getByText('of $5').waitFor();
     await row.getByRole('link', { name: 'View keys' }).click();
-    await page.getByRole('link', { name: 'web' }).waitFor();
+    await page.getByRole('table', { name: 'Keys' }).getByRole('link', { name: 'Website' }).click();
+    await page.getByRole('meter', { name: 'Total budget: This project' }).waitFor();
+    await page.getByRole('table', { name: 'Active keys' }).getByRole('link', { name: 'web' }).waitFor();
 
     await page.goto(inOrganization('/usage?split=project'));
     await page

@@ -103,7 +103,10 @@ describe('the dashboard with a slow or failing API, or without a mouse', () => {
       max_tokens: 10,
       messages: [{ role: 'user', content: 'Hello!' }],
     });
-    const ids = { organizationId, emptyId: organizationId, keyId, generationId };
+    const { project } = await testEnv.admin.call<{ project: { id: string } }>(
+      ...(['POST', `/api/organizations/${organizationId}/projects`, { name: 'Website' }] as const),
+    );
+    const ids = { organizationId, emptyId: organizationId, keyId, projectId: project.id, generationId };
     const found: Record<string, unknown> = {};
     // All screens share a browser tab, because opening one takes as long as the rest.
     const page = await context.newPage();

@@ -65,6 +65,8 @@ const ACTIONS: readonly { readonly at: string; readonly action: string; readonly
   { at: '/projects', action: 'Create project', least: 'admin' },
   { at: '/projects', action: 'Edit Website', least: 'admin' },
   { at: '/projects', action: 'Archive Website', least: 'admin' },
+  { at: '/projects/{project}', action: 'Edit', least: 'admin' },
+  { at: '/projects/{project}', action: 'Archive Website', least: 'admin' },
   { at: '/limits', action: 'Edit', least: 'admin' },
   { at: '/limits', action: 'Change ceilings', least: 'operator' },
   { at: '/limits', action: 'Change providers and regions', least: 'admin' },
@@ -258,7 +260,10 @@ describe('permissions of each role', () => {
 
       const seen: string[] = [];
       for (const at of new Set(ACTIONS.map(({ at: path }) => path))) {
-        await followPath(page, `/o/${organizationId}${at.replace('{key}', keyId)}`);
+        await followPath(
+          page,
+          `/o/${organizationId}${at.replace('{key}', keyId).replace('{project}', projectId)}`,
+        );
         for (const { action } of ACTIONS.filter((one) => one.at === at)) {
           const element = page
             .getByRole('button', { name: action, exact: true })

@@ -1,7 +1,8 @@
 import type { Tenant } from '@gateway/test-support';
 import { browserTests, collectPageErrors, type Browser, type Page } from '../testing/chromium';
-import { signInByPage } from '../testing/dashboard-page';
+import { signInByPage, takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
+import { PASSWORD, personWith } from '../testing/people';
 import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
@@ -43,6 +44,30 @@ describe('tasks in the dashboard, in a real browser', () => {
   const clicks = () => page.evaluate('clicks');
   const go = (name: string) => page.getByRole('link', { name, exact: true }).first().click();
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const paste = async (text: string) => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search or jump to' }).fill(text);
+  };
+  const chat = (tenant: Tenant, content: string) =>
+    testEnv
+      .client(tenant.apiKey)
+      .chat.completions.create(
+        { model: 'demo/small', max_tokens: 4, messages: [{ role: 'user', content }] },
+        { maxRetries: 0 },
+      );
+  /** The id of a request that fails or is refused. */
+  const failing = (tenant: Tenant, content = 'Hello!') =>
+    chat(tenant, content).then(
+      () => Promise.reject(new Error('the request succeeded')),
+      ({ requestID }: { requestID?: string }) => requestID ?? '',
+    );
+  /** Waits until the edge has reported a refused request, which it does every few seconds. */
+  const reported = ({ organizationId }: Tenant) =>
+    eventually('the refused request', async () => {
+      const path = `/api/organizations/${organizationId}/refused-requests`;
+      const { data } = await testEnv.admin.call<{ data: unknown[] }>('GET', path);
+      return data.length > 0 ? true : undefined;
+    });
 
   browsers.it('creates a key with a budget in three clicks', async () => {
     await startOnce();
@@ -78,15 +103,10 @@ describe('tasks in the dashboard, in a real browser', () => {
       messages: [{ role: 'user', content: 'Hello!' }],
     });
     await expect(refused).rejects.toMatchObject({ code: 'daily_budget_exceeded' });
-    const path = `/o/${tenant.organizationId}/generations?status=refused`;
+    await reported(tenant);
+    await page.goto(`${testEnv.gateway.dashboardUrl}/o/${tenant.organizationId}/generations?status=refused`);
     const link = page.getByRole('link', { name: 'Change the organization’s budget' });
-    // Edges report refused requests every few seconds.
-    await eventually('the refused request', async () => {
-      await page.goto(`${testEnv.gateway.dashboardUrl}${path}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.waitForLoadState('networkidle');
-      return (await link.count()) > 0 ? true : undefined;
-    });
+    await link.waitFor();
     await countClicks();
     await link.click();
     await press('Edit');
@@ -94,6 +114,112 @@ describe('tasks in the dashboard, in a real browser', () => {
     await press('Save');
     await page.getByText('$1.00').first().waitFor();
     expect(await clicks()).toBe(3);
+  });
+
+  browsers.it('finds a refused request by its id without a click, with the reason', async () => {
+    await startOnce();
+    const tenant = await testEnv.tenant({ credit: '0' });
+    const requestId = await failing(tenant);
+    await reported(tenant);
+    await start(tenant);
+    await paste(requestId);
+    await page.getByRole('option', { name: requestId }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await page
+      .getByText(/available/)
+      .first()
+      .waitFor();
+    await page.getByText('insufficient_credits').first().waitFor();
+    expect(await clicks()).toBe(0);
+  });
+
+  browsers.it(
+    'finds a failed request by its id without a click, with the error of the provider',
+    async () => {
+      await startOnce();
+      const tenant = await testEnv.tenant();
+      const requestId = await failing(tenant, 'Hello! [[fault:500]]');
+      await eventually('the failed generation', async () => {
+        const path = `/api/organizations/${tenant.organizationId}/generations`;
+        const { data } = await testEnv.admin.call<{ data: unknown[] }>('GET', path);
+        return data.length > 0 ? true : undefined;
+      });
+      await start(tenant);
+      await paste(requestId);
+      await page.getByRole('option', { name: /^gen-/ }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByText('HTTP 500').first().waitFor();
+      expect(await clicks()).toBe(0);
+    },
+  );
+
+  browsers.it('revokes a leaked key, given the key, in two clicks and no address with it', async () => {
+    await startOnce();
+    const tenant = await testEnv.tenant();
+    const leaked = await tenant.createKey({ name: 'leaked' });
+    const addresses: string[] = [];
+    page.on('request', (request) => addresses.push(request.url()));
+    await start(tenant);
+    await paste(leaked.apiKey);
+    await page
+      .getByRole('option', { name: /^leaked/ })
+      .first()
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await press('Revoke');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox').fill('leaked');
+    await dialog.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText('Key revoked.').waitFor();
+    expect(await clicks()).toBe(2);
+    expect(addresses.filter((address) => address.includes(leaked.apiKey))).toEqual([]);
+    await expect(testEnv.client(leaked.apiKey).models.list()).rejects.toMatchObject({ code: 'key_revoked' });
+  });
+
+  browsers.it('sets alerts with a webhook and an email in three clicks and three fields', async () => {
+    await startOnce();
+    await start(await testEnv.tenant());
+    await go('Credit');
+    await press('Edit');
+    const dialog = page.getByRole('dialog', { name: 'Alerts' });
+    await dialog.getByLabel('Low-balance threshold (USD)').fill('20');
+    await dialog.getByLabel(/^Webhook/).fill('https://example.com/credit');
+    await dialog.getByLabel(/^Low-balance emails/).fill('billing@tasks.example');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page
+      .getByLabel(/secret/i)
+      .first()
+      .waitFor();
+    expect(await clicks()).toBe(3);
+    await press('Done');
+    await page.getByText('billing@tasks.example').waitFor();
+  });
+
+  browsers.it('downloads the statement and the usage as billing in four clicks', async () => {
+    await startOnce();
+    const tenant = await testEnv.tenant();
+    await chat(tenant, 'Hello!');
+    const operator = page;
+    const context = await browser.newContext();
+    const { dashboardUrl } = testEnv.gateway;
+    const email = 'billing@csv.example';
+    const { organizationId } = tenant;
+    await personWith(testEnv.admin, dashboardUrl, { organizationId, email, role: 'billing' });
+    await takeSession(context, dashboardUrl, email, PASSWORD);
+    page = await context.newPage();
+    const download = async () => {
+      const file = page.waitForEvent('download');
+      await page.getByRole('link', { name: 'CSV' }).first().click();
+      return (await file).suggestedFilename();
+    };
+    await start(tenant);
+    await go('Credit');
+    expect(await download()).toMatch(/^statement.*\.csv$/);
+    await go('Usage');
+    expect(await download()).toMatch(/^usage.*\.csv$/);
+    expect(await clicks()).toBe(4);
+    await context.close();
+    page = operator;
   });
 
   browsers.it('invites a member in three clicks and two fields', async () => {

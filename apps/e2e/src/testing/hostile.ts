@@ -22,9 +22,14 @@ export async function seedHostile(testEnv: TestEnv, texts: readonly string[]): P
     if (await isAccepted(() => send(marked))) shown.push(marked.replace('\u202e', '⟨U+202E⟩'));
   };
   const generationIds: string[] = [];
+  const projectIds: string[] = [];
   for (const text of texts) {
     await write('org', text, (name) => admin.call('POST', '/api/organizations', { name }));
     await write('key', text, (name) => admin.call('POST', `${path}/keys`, { name, scopes: ['chat'] }));
+    await write('project', text, async (name) => {
+      const { project } = await admin.call<{ project: { id: string } }>('POST', `${path}/projects`, { name });
+      projectIds.push(project.id);
+    });
     await write('token', text, (name) =>
       admin.call('POST', `${path}/management-tokens`, {
         ...{ name, access: 'read', role: 'member' },
@@ -62,7 +67,10 @@ export async function seedHostile(testEnv: TestEnv, texts: readonly string[]): P
   });
   const base = `/o/${organizationId}`;
   return {
-    ids: { organizationId, emptyId: organization.id, keyId, generationId: generationIds[0] ?? '' },
+    ids: {
+      ...{ organizationId, emptyId: organization.id, keyId },
+      ...{ projectId: projectIds[0] ?? '', generationId: generationIds[0] ?? '' },
+    },
     paths: [
       ...generationIds.map((id) => `${base}/generations/${id}`),
       ...['organization.', 'key.', 'credit', 'invitation.'].map((action) => `${base}/audit?action=${action}`),

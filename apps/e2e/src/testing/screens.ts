@@ -14,6 +14,7 @@ export interface ScreenIds {
   /** An organization without any history. */
   readonly emptyId: string;
   readonly keyId: string;
+  readonly projectId: string;
   readonly generationId: string;
 }
 
@@ -21,7 +22,7 @@ export function screens(ids: ScreenIds): readonly Screen[] {
   return [...pages(ids), ...emptyPages(ids), ...states(ids)];
 }
 
-function pages({ organizationId, keyId, generationId }: ScreenIds): readonly Screen[] {
+function pages({ organizationId, keyId, projectId, generationId }: ScreenIds): readonly Screen[] {
   const inOrganization = (name: string, path: string): Screen => ({
     name,
     path: `/o/${organizationId}${path}`,
@@ -42,6 +43,7 @@ function pages({ organizationId, keyId, generationId }: ScreenIds): readonly Scr
     inOrganization('playground', '/playground'),
     inOrganization('offered-models', '/models'),
     inOrganization('projects', '/projects'),
+    inOrganization('project', `/projects/${projectId}`),
     inOrganization('limits', '/limits'),
     inOrganization('content-log', '/content-log'),
     inOrganization('members', '/members'),

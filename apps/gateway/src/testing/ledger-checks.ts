@@ -103,6 +103,12 @@ function usageDifferences(pool: Pool): Promise<unknown[]> {
           (select coalesce(sum(charged_nano_usd), 0) as charged from usage.usage_rollups) rollups
      where sums.charged <> rollups.charged
      union all
+     select 'provider ' || provider, null, sums.charged, rollups.charged
+     from (select provider collate "C" as provider, sum(charged_nano_usd) as charged from usage.generations group by 1) sums
+     full join (select provider, sum(charged_nano_usd) as charged from usage.usage_provider_rollups
+                group by 1) rollups using (provider)
+     where sums.charged is distinct from rollups.charged
+     union all
      select 'user ' || value, null, sums.charged, rollups.charged
      from (select external_user as value, sum(charged_nano_usd) as charged from usage.generations
            where external_user <> '' group by 1) sums

@@ -75,7 +75,7 @@ describe('a failed generation', () => {
   it('shows the project, and customers no bookkeeping of the operator', async () => {
     open('member', null);
     const link = await screen.findByRole('link', { name: 'Website' });
-    expect(link.getAttribute('href')).toBe('/o/org-1/usage?project=proj-1');
+    expect(link.getAttribute('href')).toBe('/o/org-1/projects/proj-1');
     expect(await headings()).toEqual(['Entry', 'Posted', 'Accounts', 'Credit', 'Held']);
     expect(screen.queryByText('Route')).toBeNull();
     expect(screen.queryByText(/sums to zero/)).toBeNull();

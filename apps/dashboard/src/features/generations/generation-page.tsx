@@ -15,6 +15,7 @@ import { Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Id, Money, Text, Time } from '../../ui/values';
 import { apiNames } from './api-names';
+import { ProjectLink } from '../projects/project-link';
 import { ContentSection } from './content-section';
 import { GenerationStatus } from './generation-columns';
 import { LedgerSection } from './ledger-section';
@@ -103,14 +104,9 @@ export function GenerationPage() {
           </Fact>
           {one.project_id !== null && (
             <Fact name="Project">
-              <Link
-                to="/o/$organizationId/usage"
-                params={{ organizationId }}
-                search={{ project: one.project_id }}
-                className="text-accent hover:underline"
-              >
-                <Text>{projectNames.get(one.project_id) ?? one.project_id}</Text>
-              </Link>
+              <ProjectLink organizationId={organizationId} projectId={one.project_id}>
+                {projectNames.get(one.project_id) ?? one.project_id}
+              </ProjectLink>
             </Fact>
           )}
           {isOperator && <Route of={one} />}

@@ -8,6 +8,7 @@ import { Badge } from '../../ui/notice';
 import type { Column } from '../../ui/table';
 import { Tip } from '../../ui/tooltip';
 import { Day, Id, PersonName, Text, Time, visible } from '../../ui/values';
+import { ProjectLink } from '../projects/project-link';
 import { SpendOfBudget, Unavailable } from './spend-of-budget';
 
 /** Checkboxes of the keys that can be revoked together. */
@@ -29,7 +30,25 @@ export function selectColumn(selected: readonly Key[], toggle: (key: Key) => voi
   };
 }
 
-export function keyColumns(organizationId: string): readonly Column<Key>[] {
+/** @param projectNames by id; without any, there is no column of projects. */
+export function keyColumns(
+  organizationId: string,
+  projectNames: ReadonlyMap<string, string> = new Map(),
+): readonly Column<Key>[] {
+  const project: Column<Key> = {
+    id: 'project',
+    header: 'Project',
+    accessorFn: ({ project_id: id }) => projectNames.get(id ?? '')?.toLowerCase() ?? '',
+    meta: { hide: 'tablet' },
+    cell: ({ row: { original: key } }) =>
+      key.project_id === null ? (
+        <span className="text-ink-faint">None</span>
+      ) : (
+        <ProjectLink organizationId={organizationId} projectId={key.project_id}>
+          {projectNames.get(key.project_id) ?? key.project_id}
+        </ProjectLink>
+      ),
+  };
   return [
     {
       id: 'name',
@@ -67,6 +86,7 @@ export function keyColumns(organizationId: string): readonly Column<Key>[] {
       meta: { hide: 'tablet' },
       cell: ({ row: { original: key } }) => <KeyOwner of={key} />,
     },
+    ...(projectNames.size > 0 ? [project] : []),
     {
       id: 'permissions',
       header: 'Permissions',

@@ -98,6 +98,12 @@ describe('the page of a key', () => {
     }));
     const perUser = { period: 'week' as const, hours: 0, per_end_user: true, amount_usd: '0.25' };
     respondWith(keyWith({ project_id: 'proj-1', daily_budget_usd: '20', budgets: [perUser] }));
+    api.on('GET /api/organizations/{organization_id}/keys/{key_id}/end-user-spend', () => ({
+      data: [
+        { end_user: 'alice', spent_usd: '0.2', held_usd: '0' },
+        { end_user: null, spent_usd: '0.05', held_usd: '0' },
+      ],
+    }));
     renderPage('/o/org-1/keys/key-1');
     await screen.findByRole('meter', { name: 'Daily budget: This key' });
     const daily = screen.getByText('Daily budget').parentElement?.textContent;
@@ -107,7 +113,15 @@ describe('the page of a key', () => {
     expect(daily).toContain('all keys together: $25.00 Reached first$24.00 spent (96%), $1.00 left.');
     const factOf = (name: string) => screen.getByText(name).parentElement?.textContent;
     await waitFor(() => expect(factOf('5-hour budget')).toContain('$2.00 spent (25%)'));
-    expect(factOf('Weekly budget of each end user')).toContain('$0.25');
+    await screen.findByRole('meter', { name: 'Weekly budget of each end user: alice' });
+    const ofUsers = factOf('Weekly budget of each end user');
+    expect(ofUsers).toContain('This key: $0.25');
+    expect(ofUsers).toContain('alice$0.20 spent (80%), $0.05 left.');
+    expect(ofUsers).toContain('Requests without an end user$0.05 spent (20%), $0.20 left.');
+    expect(ofUsers).toContain('Resets on Mondays at 00:00 UTC.');
+    expect(screen.getByRole('link', { name: 'alice' }).getAttribute('href')).toContain('user=alice');
+    const wanted = api.requestsTo('GET /api/organizations/{organization_id}/keys/{key_id}/end-user-spend');
+    expect(wanted.map(({ query }) => query.toString())).toEqual(['period=week']);
     const perMinute = screen.getByText('Requests per minute').parentElement?.textContent;
     expect(perMinute).toContain('60, and 600 shared by all keys');
   });

@@ -14,8 +14,9 @@ import { Notice } from '../../ui/notice';
 import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Id, Money, Text, Time, visible } from '../../ui/values';
+import { ProjectLink } from '../projects/project-link';
 import { AppliedBudgets } from './budget-use';
-import { OtherBudgetFacts } from './other-budgets';
+import { OtherBudgetFacts } from './other-budget-facts';
 import { EditKey } from './edit-key';
 import { KeyExpiry, KeyState } from './key-columns';
 import { PreviousSecret, RotateKey } from './rotate-key';
@@ -187,7 +188,9 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
               {key.project_id === null ? (
                 'None'
               ) : (
-                <Text>{projectNames.get(key.project_id) ?? key.project_id}</Text>
+                <ProjectLink organizationId={organizationId} projectId={key.project_id}>
+                  {projectNames.get(key.project_id) ?? key.project_id}
+                </ProjectLink>
               )}
             </Fact>
           )}

@@ -35,7 +35,7 @@ export function KeysPage() {
   const canCreate = can('keys:manage_own');
   const keys = useInfiniteQuery(keysQuery(organizationId, filtersOf(show, find, owner, project)));
   const shown = keys.data?.pages.flatMap(({ data }) => data) ?? [];
-  const projects = useProjectNames(organizationId, [project]);
+  const projects = useProjectNames(organizationId, [project, ...shown.map(({ project_id: id }) => id)]);
   const [chosen, select] = useState<readonly Key[]>([]);
   const selected = chosen.filter(({ organization_id: id }) => id === organizationId);
   const toggle = (key: Key) =>
@@ -152,7 +152,7 @@ export function KeysPage() {
             rows={shown}
             columns={[
               ...(can('keys:manage') ? [selectColumn(selected, toggle)] : []),
-              ...keyColumns(organizationId),
+              ...keyColumns(organizationId, projects),
             ]}
             rowId={({ id }) => id}
             rowClass={({ state }) => (state === 'active' ? undefined : 'text-ink-soft')}

@@ -1,14 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
-import { otherSpendQuery, type BudgetSpend } from '../../api/budget-spend';
 import { Button } from '../../ui/button';
 import { FieldGroup, Input, Select } from '../../ui/field';
-import { Fact } from '../../ui/page';
-import { Money } from '../../ui/values';
-import { BudgetUse } from './budget-use';
 import {
   MAX_OTHER_BUDGETS,
   NEW_OTHER_BUDGET,
-  otherBudgetName,
   type Counted,
   type OtherBudget,
   type OtherBudgetValue,
@@ -132,72 +126,4 @@ function OtherBudgetFields({ name, value, hasEndUsers, onChange, onRemove }: Oth
       </span>
     </div>
   );
-}
-
-interface OtherBudgetFactsProps {
-  readonly organizationId: string;
-  /** Without a key or project, the budgets are those of the organization. */
-  readonly keyId?: string;
-  readonly projectId?: string;
-  /** Such as "This key". */
-  readonly owner: string;
-  readonly budgets: readonly OtherBudget[];
-}
-
-/** Each of these budgets of an owner with what counts against it; end users have one each. */
-export function OtherBudgetFacts({ organizationId, owner, budgets, ...of }: OtherBudgetFactsProps) {
-  const hours = budgets.flatMap((budget) =>
-    budget.model === undefined && !budget.per_end_user ? budget.hours : [],
-  );
-  const models = [
-    ...new Set(budgets.flatMap((budget) => (budget.period === 'window' ? [] : (budget.model ?? [])))),
-  ];
-  const { data } = useQuery(otherSpendQuery(organizationId, of, { hours, models }));
-  return budgets.map((budget) => {
-    const label = otherBudgetName(budget);
-    const spend = data && spendOf(budget, data);
-    return (
-      <Fact key={label} name={label}>
-        {owner}: <Money usd={budget.amount_usd} digits="all" />
-        {spend && (
-          <BudgetUse
-            label={`${label}: ${owner}`}
-            budget={budget.amount_usd}
-            spent={spend.spent}
-            held={spend.held}
-          />
-        )}
-      </Fact>
-    );
-  });
-}
-
-const SPENT = {
-  day: 'today_usd',
-  week: 'this_week_usd',
-  month: 'this_month_usd',
-  total: 'total_usd',
-} as const satisfies Record<string, keyof BudgetSpend>;
-
-interface OtherSpends {
-  readonly windows: readonly {
-    readonly hours: number;
-    readonly spent_usd: string;
-    readonly held_usd: string;
-  }[];
-  readonly models: readonly (BudgetSpend & { readonly model: string })[];
-}
-
-/** Undefined where the use is not read: of single end users, and of models in a rolling window. */
-function spendOf(
-  budget: OtherBudget,
-  { windows, models }: OtherSpends,
-): { spent: string; held: string } | undefined {
-  if (budget.per_end_user) return undefined;
-  if (budget.period === 'window') {
-    const window = budget.model === undefined && windows.find(({ hours }) => hours === budget.hours);
-    return window ? { spent: window.spent_usd, held: window.held_usd } : undefined;
-  }
-  const ofModel = models.find(({ model }) => model === budget.model);
-  return ofModel && { spent: ofModel[SPENT[budget.period]], held: ofModel.held_usd };
 }

@@ -55,7 +55,7 @@ describe('the list of organizations', () => {
       today: { requests: 2, errors: 0, spend_usd: '0.5' },
       last_30_days: { requests: 1_000, errors: 15, spend_usd: '1234.5' },
       margin: marginOf('987.6', '246.9', '740.7'),
-      ...{ days: [], models: [] },
+      ...{ days: [], models: [], providers: [] },
     }));
     api.on('GET /api/organizations/{organization_id}', ({ params }) => ({
       organization: { ...ORGANIZATION, id: params['organization_id'] ?? '' },
@@ -156,7 +156,7 @@ describe('the list of organizations', () => {
         today: { requests: 2, errors: 0, spend_usd: '0.5' },
         last_30_days: { requests: 1_000, errors: 15, spend_usd: spend },
         margin,
-        ...{ days: [], models: [] },
+        ...{ days: [], models: [], providers: [] },
       }));
       api.on('GET /api/operator/organizations', () => ({ data: [], next_page_token: null }));
       renderPage('/operator/organizations');

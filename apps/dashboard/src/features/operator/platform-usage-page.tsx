@@ -6,7 +6,7 @@ import { nanoUsdOf } from '../../format/money';
 import { Page, Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
-import { Day, Id, Money } from '../../ui/values';
+import { Day, Id, Money, Text } from '../../ui/values';
 import { StaleFigures } from '../credit/stale-figures';
 import { Margin, marginNote } from './margin';
 import { platformUsage } from './platform-figures';
@@ -14,8 +14,9 @@ import { platformUsage } from './platform-figures';
 type Usage = Result<'GET /api/operator/usage'>;
 type OfDay = Usage['days'][number];
 type OfModel = Usage['models'][number];
+type OfProvider = Usage['providers'][number];
 
-/** The usage and margin of all organizations by day and by model. */
+/** The usage and margin of all organizations by model, provider and day. */
 export function PlatformUsagePage() {
   const query = useQuery(platformUsage);
   return (
@@ -37,6 +38,15 @@ export function PlatformUsagePage() {
               rows={query.data.models}
               columns={[MODEL, ...columnsFor<OfModel>(query.data.models)]}
               rowId={({ model_id: id }) => id}
+              middle
+            />
+          </Section>
+          <Section title="By provider" description="The last provider that each request called.">
+            <Table
+              caption="By provider"
+              rows={query.data.providers}
+              columns={[PROVIDER, ...columnsFor<OfProvider>(query.data.providers)]}
+              rowId={({ provider }) => provider ?? ''}
               middle
             />
           </Section>
@@ -62,6 +72,14 @@ const MODEL: Column<OfModel> = {
   cell: ({ row }) => <Id>{row.original.model_id}</Id>,
 };
 
+const PROVIDER: Column<OfProvider> = {
+  id: 'provider',
+  header: 'Provider',
+  accessorFn: ({ provider }) => provider ?? '',
+  cell: ({ row: { original: one } }) =>
+    one.provider === null ? 'None was called' : <Text>{one.provider}</Text>,
+};
+
 const DAY: Column<OfDay> = {
   id: 'day',
   header: 'Day (UTC)',
@@ -69,7 +87,7 @@ const DAY: Column<OfDay> = {
   cell: ({ row }) => <Day on={row.original.day} />,
 };
 
-function columnsFor<Row extends OfDay | OfModel>(rows: readonly Row[]): readonly Column<Row>[] {
+function columnsFor<Row extends OfDay | OfModel | OfProvider>(rows: readonly Row[]): readonly Column<Row>[] {
   const spendOf = ({ spend_usd: spend }: Row) => Number(nanoUsdOf(spend));
   const most = Math.max(...rows.map(spendOf));
   return [

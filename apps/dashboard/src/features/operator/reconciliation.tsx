@@ -165,6 +165,7 @@ const USAGE_KINDS: Readonly<Record<string, string>> = {
   daily_sums: 'Daily totals',
   hourly_values: 'Hourly totals by end user and tag',
   daily_values: 'Daily totals by end user and tag',
+  daily_providers: 'Daily totals by provider',
 };
 
 const LEDGER_COLUMNS: readonly Column<LedgerDifference>[] = [

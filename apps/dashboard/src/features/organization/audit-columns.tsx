@@ -1,4 +1,3 @@
-import type { Result } from '@gateway/dashboard-contract/client';
 import { Link } from '@tanstack/react-router';
 import type { Column } from '../../ui/table';
 import { Id, Text, LogTime, LogTimeHeading } from '../../ui/values';
@@ -6,11 +5,21 @@ import { OrganizationLink } from '../operator/organization-link';
 import { actionLabel } from './audit-actions';
 import { AuditChanges } from './audit-changes';
 import type { AuditSearch } from './audit-search';
+import { AuditTarget, type AuditEntry } from './audit-target';
 
-export type AuditEntry = Result<'GET /api/audit'>['data'][number];
+interface AuditColumnsOptions {
+  readonly search: AuditSearch;
+  readonly isPlatform: boolean;
+  /** The names of keys and projects, by id. */
+  readonly names: ReadonlyMap<string, string>;
+}
 
-/** Actors and resources link to their entries. */
-export function auditColumns(search: AuditSearch, isPlatform: boolean): readonly Column<AuditEntry>[] {
+/** Actors link to their entries, resources to their pages. */
+export function auditColumns({
+  search,
+  isPlatform,
+  names,
+}: AuditColumnsOptions): readonly Column<AuditEntry>[] {
   const organization: Column<AuditEntry> = {
     id: 'organization',
     header: 'Organization',
@@ -63,16 +72,7 @@ export function auditColumns(search: AuditSearch, isPlatform: boolean): readonly
           <span className="font-medium" title={entry.action}>
             {actionLabel(entry.action)}
           </span>
-          <p className="text-xs text-ink-faint">
-            <Link
-              to="."
-              search={{ ...search, target: entry.target }}
-              title="Show all changes to this resource"
-              className="hover:text-accent hover:underline"
-            >
-              <Id>{entry.target}</Id>
-            </Link>
-          </p>
+          <AuditTarget of={entry} search={search} isPlatform={isPlatform} names={names} />
           <div className="mt-1 grid gap-1 @2xl:hidden">
             <p className="text-xs text-ink-soft">
               <Actor of={entry} search={search} />, <LogTime at={entry.created_at} />

@@ -2,7 +2,8 @@
 import { cleanup, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../../testing/api-double';
-import { ORGANIZATION, sessionOf } from '../../testing/fixtures';
+import { keyLabel } from '../../api/keys';
+import { BOUNDS, keyWith, ORGANIZATION, projectWith, sessionOf } from '../../testing/fixtures';
 import { renderPage } from '../../testing/render-page';
 
 const LOG = 'GET /api/audit';
@@ -40,9 +41,70 @@ describe('the audit log', () => {
     expect(row.textContent).toContain('Requests per minute: None → 1,200');
   });
 
+  const entryOf = (changes: object) => ({
+    ...{ id: 'aud-1', created_at: '2026-11-20T09:00:00.000Z', organization_id: 'org-1', details: {} },
+    ...{ actor: { id: 'mem-1', label: 'ada@example.com', ip_address: '' }, action: '', target: '' },
+    ...changes,
+  });
+
+  it.each([
+    ['key.revoke', 'key-9', {}, 'key-9', '/o/org-1/keys/key-9'],
+    ['project.create', 'proj-9', { name: 'Shop' }, 'Shop', '/o/org-1/projects/proj-9'],
+    ['organization.set_limits', 'org-1', {}, 'org-1', '/o/org-1/limits'],
+    ['organization.map_domain', 'example.com', {}, 'example.com', '/o/org-1/members'],
+    ['credit.add', 'crd-1', {}, 'crd-1', '/o/org-1/credit?view=credits'],
+    ['credit_alert.set', 'org-1', {}, 'org-1', '/o/org-1/credit'],
+    [
+      'membership.remove',
+      'mem-2',
+      { email: 'bob@example.com' },
+      'bob@example.com',
+      '/o/org-1/members?find=bob%40',
+    ],
+    ['content_log.read', 'gen-1', {}, 'gen-1', '/o/org-1/generations/gen-1'],
+    ['management_token.create', 'mtk-1', { name: 'ci' }, 'ci', '/o/org-1/management-tokens'],
+  ])('links what %s changed to its page', async (action, target, details, name, href) => {
+    api.on(LOG, () => ({ data: [entryOf({ action, target, details })], next_page_token: null }));
+    renderPage('/operator/audit');
+    const link = await screen.findByRole('link', { name });
+    expect(link.getAttribute('href')).toContain(href);
+  });
+
+  it.each([
+    ['model.disable', 'acme/m-1', '/operator/catalogue?find=acme%2Fm-1'],
+    ['catalogue.publish', 'version 3', '/operator/catalogue?tab=history'],
+    ['dead_letter.discard', 'generation.finished 7', '/operator/settlement'],
+    ['member.disable', 'mem-2', '/operator/people'],
+  ])('links what %s changed on the platform', async (action, target, href) => {
+    const entry = entryOf({ action, target, organization_id: null });
+    api.on(LOG, () => ({ data: [entry], next_page_token: null }));
+    renderPage('/operator/audit');
+    const link = await screen.findByRole('link', { name: target });
+    expect(link.getAttribute('href')).toBe(href);
+  });
+
+  it('names the keys and projects of an organization', async () => {
+    const entries = ['key-1', 'proj-1'].map((target) =>
+      entryOf({ id: target, action: 'key.update', target }),
+    );
+    api.on('GET /api/organizations/{organization_id}/audit', () => ({
+      data: entries,
+      next_page_token: null,
+    }));
+    api.on('GET /api/organizations/{organization_id}/keys', () => ({
+      ...{ data: [keyWith()], next_page_token: null, bounds: BOUNDS },
+    }));
+    api.on('GET /api/organizations/{organization_id}/projects', () => ({
+      ...{ data: [projectWith()], next_page_token: null },
+    }));
+    renderPage('/o/org-1/audit');
+    await screen.findByRole('link', { name: keyLabel(keyWith()) });
+    await screen.findByRole('link', { name: 'Website' });
+  });
+
   it('filters by resource and by actor, in the URL', async () => {
     const { router } = renderPage('/operator/audit');
-    await userEvent.click(await screen.findByRole('link', { name: 'key-1' }));
+    await userEvent.click(await screen.findByRole('link', { name: 'All changes of key-1' }));
     await waitFor(() => expect(lastQuery()).toMatchObject({ target: 'key-1' }));
     expect(screen.getByLabelText<HTMLInputElement>('Resource ID').value).toBe('key-1');
     const [person] = await screen.findAllByRole('link', { name: 'ada@example.com' });

@@ -1,5 +1,7 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client';
+import { keyLabel, keysByIdQuery } from '../../api/keys';
+import { projectsByIdQuery } from '../../api/projects';
 import { blockingErrorOf } from '../../api/transient-error';
 import { omitUndefined } from '../../app/search';
 import { rangeEnd, rangeStart } from '../../format/time-range';
@@ -10,6 +12,7 @@ import { visible } from '../../ui/values';
 import { auditColumns } from './audit-columns';
 import { AuditFilters } from './audit-filters';
 import type { AuditSearch } from './audit-search';
+import type { AuditEntry } from './audit-target';
 import { CsvLink } from '../../ui/csv-link';
 
 interface AuditLogProps {
@@ -40,6 +43,7 @@ export function AuditLog({ organizationId, search, onSearch }: AuditLogProps) {
     placeholderData: keepPreviousData,
   });
   const rows = log.data?.pages.flatMap(({ data }) => data) ?? [];
+  const names = useTargetNames(listed, rows);
   const actorLabel = rows.find(({ actor }) => actor.id === search.actor)?.actor.label;
   return (
     <>
@@ -74,7 +78,7 @@ export function AuditLog({ organizationId, search, onSearch }: AuditLogProps) {
           <Table
             caption="Audit log"
             rows={rows}
-            columns={auditColumns(search, organizationId === undefined)}
+            columns={auditColumns({ search, isPlatform: organizationId === undefined, names })}
             rowId={({ id }) => id}
             stale={log.isPlaceholderData}
           />
@@ -91,6 +95,28 @@ export function AuditLog({ organizationId, search, onSearch }: AuditLogProps) {
       )}
     </>
   );
+}
+
+/** The names of the keys and projects of one organization, by id. */
+function useTargetNames(
+  organizationId: string | undefined,
+  rows: readonly AuditEntry[],
+): ReadonlyMap<string, string> {
+  const idsOf = (prefix: string) =>
+    [...new Set(rows.map(({ target }) => target).filter((target) => target.startsWith(prefix)))].sort();
+  const [keyIds, projectIds] = [idsOf('key-'), idsOf('proj-')];
+  const keys = useQuery({
+    ...keysByIdQuery(organizationId ?? '', keyIds),
+    enabled: organizationId !== undefined && keyIds.length > 0,
+  });
+  const projects = useQuery({
+    ...projectsByIdQuery(organizationId ?? '', projectIds),
+    enabled: organizationId !== undefined && projectIds.length > 0,
+  });
+  return new Map([
+    ...(keys.data ?? []).map((key) => [key.id, keyLabel(key)] as const),
+    ...(projects.data ?? []).map(({ id, name }) => [id, visible(name)] as const),
+  ]);
 }
 
 function filtersOf(search: AuditSearch) {

@@ -96,7 +96,8 @@ describe('the limits page', () => {
       { period: 'window' as const, hours: 5, amount_usd: '12.5' },
       { period: 'month' as const, hours: 0, model: 'acme/*', amount_usd: '20' },
     ];
-    const changed = { ...CAPPED, limits: { ...CAPPED.limits, budgets } };
+    const ofModels = { period: 'window' as const, hours: 5, model: 'acme/*', amount_usd: '6' };
+    const changed = { ...CAPPED, limits: { ...CAPPED.limits, budgets: [...budgets, ofModels] } };
     api.on(SET_LIMITS, () => ({ organization: changed }));
     const spend = {
       ...{ today_usd: '1', this_week_usd: '1', this_month_usd: '1', total_usd: '1', held_usd: '0' },
@@ -104,13 +105,18 @@ describe('the limits page', () => {
     api.on(READ, () => ({ organization: changed }));
     api.on('GET /api/organizations/{organization_id}/budget-spend', () => ({
       ...{ spend, windows: [{ hours: 5, spent_usd: '2.5', held_usd: '0' }] },
-      models: [{ ...spend, model: 'acme/*' }],
+      models: [{ ...spend, model: 'acme/*', windows: [{ hours: 5, spent_usd: '3', held_usd: '0' }] }],
     }));
     await userEvent.click(screen.getByRole('button', { name: 'Save' }));
     await waitFor(() => expect(api.requestsTo(SET_LIMITS)[0]?.body).toMatchObject({ budgets }));
     await screen.findByRole('meter', { name: '5-hour budget: All keys together' });
-    expect(valueOf('5-hour budget')).toContain('$2.50 spent (20%), $10.00 left.');
-    expect(valueOf('Monthly budget for acme/*')).toContain('$1.00 spent (5%), $19.00 left.');
+    expect(valueOf('5-hour budget')).toContain(
+      '$2.50 spent (20%), $10.00 left.Counts the current UTC hour and the 4 before it.',
+    );
+    expect(valueOf('5-hour budget for acme/*')).toContain('$3.00 spent (50%), $3.00 left.');
+    expect(valueOf('Monthly budget for acme/*')).toContain(
+      '$1.00 spent (5%), $19.00 left.Resets on the 1st at 00:00 UTC.',
+    );
   });
 
   it('accepts limits up to the ceilings, and no multiple completions unless an operator allows them', async () => {

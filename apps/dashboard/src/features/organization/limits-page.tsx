@@ -12,7 +12,7 @@ import { Failure, SkeletonRows } from '../../ui/states';
 import { Id, Money, Text, Time } from '../../ui/values';
 import { BudgetUse } from '../keys/budget-use';
 import { BUDGETS } from '../keys/budgets';
-import { OtherBudgetFacts } from '../keys/other-budgets';
+import { OtherBudgetFacts } from '../keys/other-budget-facts';
 import { CapsForm, COUNTS, type Caps } from './caps-form';
 import { TargetRules } from './target-rules';
 import { ElasticHolds } from './elastic-holds';

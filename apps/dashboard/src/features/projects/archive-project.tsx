@@ -7,7 +7,12 @@ import { Confirm } from '../../ui/confirm';
 import { useToast } from '../../ui/toast';
 import { Text, visible } from '../../ui/values';
 
-export function ArchiveProject({ of: project }: { readonly of: Project }) {
+interface ArchiveProjectProps {
+  readonly of: Project;
+  readonly small?: boolean;
+}
+
+export function ArchiveProject({ of: project, small = false }: ArchiveProjectProps) {
   const [open, setOpen] = useState(false);
   const queryClient = useQueryClient();
   const toast = useToast();
@@ -24,7 +29,7 @@ export function ArchiveProject({ of: project }: { readonly of: Project }) {
   });
   return (
     <>
-      <Button small aria-label={`Archive ${visible(project.name)}`} onClick={() => setOpen(true)}>
+      <Button small={small} aria-label={`Archive ${visible(project.name)}`} onClick={() => setOpen(true)}>
         Archive
       </Button>
       <Confirm

@@ -4,16 +4,19 @@ import { useState } from 'react';
 import { projectsQuery, type Project, type ProjectState } from '../../api/projects';
 import { usePermission } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
+import { nanoUsdOf } from '../../format/money';
 import { Button } from '../../ui/button';
 import { LoadMore } from '../../ui/load-more';
 import { Page } from '../../ui/page';
 import { SegmentedControl } from '../../ui/segmented-control';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
-import { Id, Text, visible } from '../../ui/values';
+import { Id, visible } from '../../ui/values';
 import { SpendOfBudget } from '../keys/spend-of-budget';
 import { ArchiveProject } from './archive-project';
+import { PROJECT_BUDGETS } from './project-budgets';
 import { ProjectDialog } from './project-dialog';
+import { ProjectLink } from './project-link';
 
 const route = getRouteApi('/signed-in/o/$organizationId/projects');
 
@@ -68,6 +71,7 @@ export function ProjectsPage() {
             columns={columnsOf(organizationId, canManage && show === 'active')}
             rowId={({ id }) => id}
             stale={query.isPlaceholderData}
+            partial={query.hasNextPage}
           />
         )}
         <LoadMore of={query} />
@@ -83,13 +87,6 @@ export function ProjectsPage() {
   );
 }
 
-const BUDGETS = [
-  { id: 'day', header: 'Today', spend: 'today_usd', budget: 'daily_budget_usd' },
-  { id: 'week', header: 'This week', spend: 'this_week_usd', budget: 'weekly_budget_usd' },
-  { id: 'month', header: 'This month', spend: 'this_month_usd', budget: 'monthly_budget_usd' },
-  { id: 'total', header: 'In total', spend: 'total_usd', budget: 'total_budget_usd' },
-] as const;
-
 function columnsOf(organizationId: string, canManage: boolean): readonly Column<Project>[] {
   return [
     {
@@ -98,25 +95,28 @@ function columnsOf(organizationId: string, canManage: boolean): readonly Column<
       accessorFn: ({ name }) => name.toLowerCase(),
       cell: ({ row: { original: project } }) => (
         <div className="min-w-32">
-          <Link
-            to="/o/$organizationId/usage"
-            params={{ organizationId }}
-            search={{ project: project.id }}
+          <ProjectLink
+            organizationId={organizationId}
+            projectId={project.id}
             className="font-medium hover:text-accent hover:underline"
           >
-            <Text>{project.name}</Text>
-          </Link>
+            {project.name}
+          </ProjectLink>
           <p className="text-xs text-ink-faint">
             <Id className="break-all">{project.id}</Id>
           </p>
         </div>
       ),
     },
-    ...BUDGETS.map(({ id, header, spend, budget }): Column<Project> => ({
+    ...PROJECT_BUDGETS.map(({ id, label, spend, budget }): Column<Project> => ({
       id,
-      header,
-      enableSorting: false,
-      meta: id === 'month' ? {} : { hide: 'phone' },
+      header: label,
+      accessorFn: (project) => Number(nanoUsdOf(project.spend?.[spend] ?? '0')),
+      meta: {
+        figures: true,
+        usd: (project) => project.spend?.[spend],
+        ...(id !== 'month' && { hide: 'phone' }),
+      },
       cell: ({ row: { original: project } }) => (
         <SpendOfBudget spend={project.spend?.[spend]} budget={project[budget]} />
       ),
@@ -154,7 +154,7 @@ function ProjectActions({ of: project }: { readonly of: Project }) {
       <Button small aria-label={`Edit ${visible(project.name)}`} onClick={() => setEditing(true)}>
         Edit
       </Button>
-      <ArchiveProject of={project} />
+      <ArchiveProject small of={project} />
       {editing && (
         <ProjectDialog
           organizationId={project.organization_id}

@@ -15,6 +15,8 @@ import {
 } from '../fields';
 import {
   budgetSpend,
+  endUserSpendQuery,
+  endUserSpends,
   modelSpends,
   otherBudgets,
   otherBudgetsToSet,
@@ -206,6 +208,17 @@ export const keyEndpoints = {
     description: 'Zero for a key that does not exist.',
     query: otherSpends,
     response: json(z.object({ spend: budgetSpend, windows: windowSpends, models: modelSpends })),
+  }),
+  endUserSpend: endpoint({
+    method: 'GET',
+    path: '/api/organizations/{organization_id}/keys/{key_id}/end-user-spend',
+    owner: 'billing-ledger',
+    access: 'usage:read',
+    summary: 'List the end users of a key that are closest to their budget',
+    description:
+      'What counts against the budget that each end user has in this period, the most first. Empty for a key without such a budget.',
+    query: endUserSpendQuery,
+    response: json(z.object({ data: endUserSpends })),
   }),
   update: endpoint({
     method: 'PATCH',

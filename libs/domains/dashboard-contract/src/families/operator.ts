@@ -211,7 +211,7 @@ export const operatorEndpoints = {
     path: '/api/operator/usage',
     owner: 'generation-query',
     access: 'platform:organizations',
-    summary: 'Get usage and margin of all organizations, also by day and by model',
+    summary: 'Get usage and margin of all organizations, also by day, model and provider',
     description: 'Days are UTC. The last 30 days include today.',
     response: json(
       z.object({
@@ -224,6 +224,10 @@ export const operatorEndpoints = {
         models: z
           .array(usageTotals.extend({ model_id: id, margin }))
           .meta({ description: 'Those that were used, with the highest spend first.' }),
+        providers: z.array(usageTotals.extend({ provider: z.string().nullable(), margin })).meta({
+          description:
+            'The last provider that each generation called, with the highest spend first; null: none was called.',
+        }),
       }),
     ),
     compressed: true,

@@ -59,6 +59,33 @@ export const windowSpends = z
   .array(z.object({ hours: z.int(), spent_usd: usd, held_usd: usd }))
   .meta({ description: 'Of the requested `hours`, in their order.' });
 
+/** A budget that each end user of a key has. */
+export const endUserSpendQuery = z.strictObject({
+  period: otherBudgetFields.period,
+  hours: z
+    .string()
+    .regex(/^([1-9]\d?|[1-6]\d\d|7[0-3]\d|74[0-4])$/, { error: 'must be an integer from 1 to 744' })
+    .transform(Number)
+    .optional()
+    .meta({ description: 'The length of a window, which it requires.' }),
+  limit: z
+    .string()
+    .regex(/^([1-9]\d?|100)$/, { error: 'must be an integer from 1 to 100' })
+    .default('10')
+    .transform(Number)
+    .meta({ description: 'The most end users: 1 to 100, 10 when absent.' }),
+});
+
+export const endUserSpends = z.array(
+  z
+    .object({
+      end_user: z.string().nullable().meta({ description: 'Null: the requests without an end user.' }),
+      spent_usd: usd,
+      held_usd: usd.meta({ description: 'Reserved by running requests, in addition.' }),
+    })
+    .meta({ id: 'EndUserSpend' }),
+);
+
 export const project = z
   .object({
     id,
@@ -92,7 +119,7 @@ export const budgetSpend = z
   });
 
 export const modelSpends = z
-  .array(budgetSpend.extend({ model: z.string() }).meta({ id: 'ModelSpend' }))
+  .array(budgetSpend.extend({ model: z.string(), windows: windowSpends }).meta({ id: 'ModelSpend' }))
   .meta({
     description:
       'Of the requested `models`, in their order. Without what was admitted before there was a budget.',

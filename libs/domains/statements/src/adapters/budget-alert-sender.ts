@@ -62,7 +62,8 @@ const LIMIT_TYPES = {
   total: 'total_budget',
 } as const;
 
-const PAGES = { organization: '/limits', project: '/projects' } as const;
+const pageOf = (alert: DueBudgetAlert): string =>
+  alert.ownerId === '' ? '/limits' : `/${ownerKindOf(alert)}s/${alert.ownerId}`;
 const RESETS = {
   day: 'The budget resets at 00:00 UTC.',
   week: 'The budget resets on Monday at 00:00 UTC.',
@@ -82,7 +83,6 @@ function mailOf(
   const budget = budgetNameOf(alert);
   const spent = mailUsd(alert.spentNanoUsd);
   const amount = mailUsd(alert.budgetNanoUsd);
-  const page = kind === 'key' ? `/keys/${alert.ownerId}` : PAGES[kind];
   return {
     subject: `${alert.sharePercent}% of the ${budget} of ${owner} is spent`,
     paragraphs: [`${sentenceCase(owner)} has spent ${spent} of its ${budget} of ${amount}.`],
@@ -95,7 +95,7 @@ function mailOf(
       ['Reached', reachedAt],
       ['Organization', `${organization} (${alert.organizationId})`],
     ],
-    ...pages.linkTo(alert.organizationId, page, 'Open the budget'),
+    ...pages.linkTo(alert.organizationId, pageOf(alert), 'Open the budget'),
     notes: [
       `Requests that the rest of the budget does not cover are refused. ${RESETS[alert.period]}`,
       'Owners and admins of the organization can raise it, up to the ceiling that an operator sets.',

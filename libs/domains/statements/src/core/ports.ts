@@ -1,4 +1,4 @@
-import type { AuditEntry, NanoUsd, UnixMs } from '@gateway/base';
+import type { AuditEntry, BudgetPeriod, NanoUsd, UnixMs } from '@gateway/base';
 import type { Announcement } from '@gateway/billing-ledger/core';
 import type { Correction, CorrectionOutcome, CorrectionPreview } from './correction';
 import type { BudgetsOfOrganization, DueBudgetAlert, SentBudgetAlert } from './budget-alert';
@@ -22,12 +22,14 @@ export interface StatementStore {
   listLowBalances(belowNanoUsd: NanoUsd, limit: number): Promise<readonly string[]>;
   /** In the order of `owners`; zero without spending. */
   readBudgetSpend(organizationId: string, owners: readonly SpendOwner[]): Promise<readonly BudgetSpend[]>;
-  /** What counts against budgets of rolling windows of these hours, in their order. */
+  /** What counts against budgets of rolling windows: of each owner, in the order of `hours`. */
   readWindowSpend(
     organizationId: string,
-    owner: SpendOwner,
+    owners: readonly SpendOwner[],
     hours: readonly number[],
-  ): Promise<readonly WindowSpend[]>;
+  ): Promise<readonly (readonly WindowSpend[])[]>;
+  /** The end users with the most that counts against a budget of each end user, the most first. */
+  listEndUserSpend(query: EndUserSpendQuery): Promise<readonly EndUserSpend[]>;
   /** In order of posting. */
   listEntries(organizationId: string, reference: string): Promise<readonly Entry[]>;
   /** Rejects with a LedgerUnavailableError while past days are still being summed; a retry continues the sums. */
@@ -67,6 +69,24 @@ export interface BudgetSpend {
 /** Charges and holds that count against a budget of a rolling window. */
 export interface WindowSpend {
   readonly hours: number;
+  readonly spentNanoUsd: bigint;
+  readonly heldNanoUsd: bigint;
+}
+
+/** A budget that each end user of a key has. */
+export interface EndUserSpendQuery {
+  readonly organizationId: string;
+  readonly keyId: string;
+  readonly period: BudgetPeriod;
+  /** The length of a rolling window. */
+  readonly hours: number | undefined;
+  readonly limit: number;
+}
+
+/** Charges and holds of one end user that count against their budget. */
+export interface EndUserSpend {
+  /** Empty for the requests without an end user, which share a budget. */
+  readonly endUser: string;
   readonly spentNanoUsd: bigint;
   readonly heldNanoUsd: bigint;
 }

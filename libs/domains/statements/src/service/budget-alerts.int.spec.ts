@@ -404,7 +404,7 @@ it('reports the shares that the organization has chosen, also none, and sends a 
       to: OWNER,
       subject: '50% of the monthly budget of the project proj-a is spent',
       paragraphs: ['The project proj-a has spent $0.90 of its monthly budget of $1.00.'],
-      link: { url: `https://dashboard.example.com/o/${organizationId}/projects` },
+      link: { url: `https://dashboard.example.com/o/${organizationId}/projects/proj-a` },
     },
   ]);
   expect(mails[0] && mailText(mails[0])).toContain(

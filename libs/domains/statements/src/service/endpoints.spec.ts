@@ -105,9 +105,13 @@ it('reads the spend of the organization, the project or the key that the path na
     heldNanoUsd: 4n,
   };
   const readBudgetSpend = async (...call: unknown[]) => (seen.push(call), [spend]);
-  const readWindowSpend = async (_organization: string, owner: object, lengths: readonly number[]) => {
-    seen.push([owner, lengths]);
-    return lengths.map((hours) => ({ hours, spentNanoUsd: 7n, heldNanoUsd: 8n }));
+  const readWindowSpend = async (
+    _organization: string,
+    owners: readonly object[],
+    lengths: readonly number[],
+  ) => {
+    seen.push([owners, lengths]);
+    return owners.map(() => lengths.map((hours) => ({ hours, spentNanoUsd: 7n, heldNanoUsd: 8n })));
   };
   const client = createAdminClient(inProcessFor(servicesWith({}, { readBudgetSpend, readWindowSpend })));
   const params = { organization_id: 'org-1', key_id: 'key-1' };
@@ -138,7 +142,7 @@ it('reads the spend of the organization, the project or the key that the path na
   expect(seen).toEqual([
     ['org-1', [{ scope: 'key', ownerId: 'key-1' }]],
     ['org-1', [{ scope: 'organization', ownerId: '' }]],
-    [{ scope: 'organization', ownerId: '' }, [24, 5]],
+    [[{ scope: 'organization', ownerId: '' }], [24, 5]],
     [
       'org-1',
       [
@@ -147,4 +151,40 @@ it('reads the spend of the organization, the project or the key that the path na
       ],
     ],
   ]);
+});
+
+it('lists the end users of a key that are closest to their budget, and hours only for windows', async () => {
+  const seen: unknown[] = [];
+  const listEndUserSpend = async (query: unknown) => {
+    seen.push(query);
+    return [
+      { endUser: 'alice', spentNanoUsd: 7n, heldNanoUsd: 8n },
+      { endUser: '', spentNanoUsd: 1n, heldNanoUsd: 0n },
+    ];
+  };
+  const client = createAdminClient(inProcessFor(servicesWith({}, { listEndUserSpend })));
+  const list = (query: { period: 'window' | 'month'; hours?: string; limit?: string }) =>
+    client.call(endpoints.keys.endUserSpend, {
+      params: { organization_id: 'org-1', key_id: 'key-1' },
+      query,
+    });
+  expect(await list({ period: 'month' })).toEqual({
+    data: [
+      { end_user: 'alice', spent_usd: '0.000000007', held_usd: '0.000000008' },
+      { end_user: null, spent_usd: '0.000000001', held_usd: '0' },
+    ],
+  });
+  await list({ period: 'window', hours: '5', limit: '100' });
+  const of = { organizationId: 'org-1', keyId: 'key-1' };
+  expect(seen).toEqual([
+    { ...of, period: 'month', hours: undefined, limit: 10 },
+    { ...of, period: 'window', hours: 5, limit: 100 },
+  ]);
+  for (const query of [
+    { period: 'window' as const },
+    { period: 'month' as const, hours: '5' },
+    { period: 'window' as const, hours: '745' },
+  ])
+    await expect(list(query)).rejects.toMatchObject({ code: 'invalid', param: 'hours' });
+  await expect(list({ period: 'month', limit: '101' })).rejects.toMatchObject({ param: 'limit' });
 });

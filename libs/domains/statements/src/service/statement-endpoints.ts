@@ -1,7 +1,7 @@
 import { implement, pageView, usd, type Implementation } from '@gateway/admin-calls';
 import type { Clock } from '@gateway/base';
 import type { LedgerStore } from '@gateway/billing-ledger/core';
-import { endpoints, parts } from '@gateway/dashboard-contract';
+import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import { NO_SPEND, type SpendOwner, type StatementStore } from '../core/ports';
 import type { StatementLine, StatementQuery } from '../core/statement';
 import {
@@ -16,6 +16,7 @@ import {
   budgetSpendView,
   creditView,
   dayView,
+  endUserSpendView,
   entryView,
   lineView,
   monthView,
@@ -59,14 +60,18 @@ export function createStatementEndpoints({
     { hours, models }: { readonly hours: readonly number[]; readonly models: readonly string[] },
   ) {
     const owners = [owner, ...models.map((model) => ({ ...owner, model }))];
-    const [[spend = NO_SPEND, ...ofModels], windows] = await Promise.all([
+    const [[spend = NO_SPEND, ...ofModels], [windows = [], ...windowsOfModels]] = await Promise.all([
       statements.readBudgetSpend(organizationId, owners),
-      hours.length === 0 ? [] : statements.readWindowSpend(organizationId, owner, hours),
+      hours.length === 0 ? [] : statements.readWindowSpend(organizationId, owners, hours),
     ]);
     return {
       spend: budgetSpendView(spend),
       windows: windows.map(windowSpendView),
-      models: ofModels.map((each, index) => ({ model: models[index] ?? '', ...budgetSpendView(each) })),
+      models: ofModels.map((each, index) => ({
+        model: models[index] ?? '',
+        ...budgetSpendView(each),
+        windows: (windowsOfModels[index] ?? []).map(windowSpendView),
+      })),
     };
   }
 
@@ -141,6 +146,15 @@ export function createStatementEndpoints({
     implement(endpoints.keys.budgetSpend, ({ params, query }) =>
       spendOf(params.organization_id, { scope: 'key', ownerId: params.key_id }, query),
     ),
+
+    implement(endpoints.keys.endUserSpend, async ({ params, query }) => {
+      const { period, hours, limit } = query;
+      if ((period === 'window') !== (hours !== undefined))
+        throw new DashboardError('invalid', { param: 'hours', message: 'hours belongs to a window.' });
+      const of = { organizationId: params.organization_id, keyId: params.key_id };
+      const spend = await statements.listEndUserSpend({ ...of, period, hours, limit });
+      return { data: spend.map(endUserSpendView) };
+    }),
 
     implement(parts.lowBalances, async ({ query: { below_usd: below } }) => ({
       organization_ids: await statements.listLowBalances(below, MAX_LOW_BALANCES),

@@ -4,7 +4,7 @@ import { remainderOf, type Balance } from '@gateway/billing-ledger';
 import type { LedgerHealth } from '@gateway/billing-ledger/core';
 import type { CreditAlert } from '../core/credit-alert';
 import { ownerKindOf, type SentBudgetAlert } from '../core/budget-alert';
-import type { BudgetSpend, LedgerReconciliation, WindowSpend } from '../core/ports';
+import type { BudgetSpend, EndUserSpend, LedgerReconciliation, WindowSpend } from '../core/ports';
 import type { Credit, Entry, StatementDay, StatementLine, StatementMonth } from '../core/statement';
 
 export function balanceView(balance: Balance) {
@@ -114,6 +114,10 @@ export function budgetAlertView(alert: SentBudgetAlert) {
 
 export function windowSpendView({ hours, spentNanoUsd, heldNanoUsd }: WindowSpend) {
   return { hours, spent_usd: usd(spentNanoUsd), held_usd: usd(heldNanoUsd) };
+}
+
+export function endUserSpendView({ endUser, spentNanoUsd, heldNanoUsd }: EndUserSpend) {
+  return { end_user: endUser || null, spent_usd: usd(spentNanoUsd), held_usd: usd(heldNanoUsd) };
 }
 
 export function budgetSpendView(spend: BudgetSpend) {

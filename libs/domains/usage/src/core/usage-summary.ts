@@ -50,9 +50,11 @@ export interface PlatformUsage {
   readonly days: readonly (PlatformPart & { readonly day: UtcDay })[];
   /** Highest charges first. */
   readonly models: readonly (PlatformPart & { readonly modelId: string })[];
+  /** Highest charges first. The name is empty for generations that called no provider. */
+  readonly providers: readonly (PlatformPart & { readonly provider: string })[];
 }
 
-interface PlatformPart {
+export interface PlatformPart {
   readonly totals: UsageTotals;
   readonly margin: Margin;
 }

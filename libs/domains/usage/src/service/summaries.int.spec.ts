@@ -111,7 +111,7 @@ describe('summaries of the last 30 days', () => {
     await handle([
       at(NOON, { cost: 1n }),
       at(NOON, { organizationId: 'org-2', cost: 20n, ...failed }),
-      at(NOON - DAY_MS, { organizationId: 'org-2', cost: 300n }),
+      at(NOON - DAY_MS, { organizationId: 'org-2', cost: 300n, provider: 'other' }),
       at(NOON - 30 * DAY_MS, { cost: 4_000n }),
     ]);
     expect(await platformUsage()).toEqual({
@@ -126,6 +126,10 @@ describe('summaries of the last 30 days', () => {
         },
       ],
       models: [{ model_id: 'acme/m-1', requests: 3, errors: 1, spend_usd: usd(321n), margin: null }],
+      providers: [
+        { provider: 'other', requests: 1, errors: 0, spend_usd: usd(300n), margin: null },
+        { provider: 'acme', requests: 2, errors: 1, spend_usd: usd(21n), margin: null },
+      ],
     });
   });
 
@@ -135,11 +139,11 @@ describe('summaries of the last 30 days', () => {
       // Uncollected: the balance did not cover the cost.
       at(NOON, { cost: 1_000n, charged: 500n, providerCostNanoUsd: 700n, keyId: 'key-2' }),
       at(NOON - DAY_MS, { cost: 20_000n, providerCostNanoUsd: 0n, modelId: 'acme/free' }),
-      at(NOON, { organizationId: 'org-2', cost: 3n, providerCostNanoUsd: 5n }),
+      at(NOON, { organizationId: 'org-2', cost: 3n, providerCostNanoUsd: 5n, provider: 'other' }),
     ];
     const unknown = [
       at(NOON, { cost: 4_000_000n }),
-      at(NOON, { organizationId: 'org-3', cost: 50_000_000n }),
+      at(NOON, { organizationId: 'org-3', cost: 50_000_000n, provider: '' }),
       // Before the last 30 days.
       at(NOON - 30 * DAY_MS, { cost: 600_000_000n, providerCostNanoUsd: 700_000_000n }),
     ];
@@ -153,6 +157,17 @@ describe('summaries of the last 30 days', () => {
       expect(await platformUsage()).toMatchObject({
         last_30_days: { requests: 6, spend_usd: usd(54_020_603n) },
         margin: { spend_usd: usd(20_603n), provider_cost_usd: usd(765n) },
+        providers: [
+          { provider: null, requests: 1, spend_usd: usd(50_000_000n), margin: null },
+          {
+            ...{ provider: 'acme', requests: 4, spend_usd: usd(4_020_600n) },
+            margin: { spend_usd: usd(20_600n), provider_cost_usd: usd(760n), margin_usd: usd(19_840n) },
+          },
+          {
+            ...{ provider: 'other', requests: 1, spend_usd: usd(3n) },
+            margin: { spend_usd: usd(3n), provider_cost_usd: usd(5n), margin_usd: usd(-2n) },
+          },
+        ],
       });
     };
 

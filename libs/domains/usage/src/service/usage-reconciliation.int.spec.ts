@@ -42,8 +42,8 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await pool.query(
-    `truncate generations, usage_rollups, usage_rollups_hourly, usage_value_rollups, usage_value_rollups_hourly, announced_settlements, reconciliation_differences,
-       reconciliation_progress`,
+    `truncate generations, usage_rollups, usage_rollups_hourly, usage_value_rollups, usage_value_rollups_hourly,
+       usage_provider_rollups, announced_settlements, reconciliation_differences, reconciliation_progress`,
   );
   clock = createTestClock(NINE + 3 * HOUR_MS);
   lines = [];
@@ -198,12 +198,12 @@ const CORRUPTIONS: [what: string, sql: string, found: Record<string, number>][] 
   [
     'an hourly sum with another cost',
     `update usage_rollups_hourly set cost_nano_usd = cost_nano_usd + 1 where key_id = 'key-2'`,
-    { hourly_sums: 1, daily_sums: 1 },
+    { hourly_sums: 1, daily_sums: 1, daily_providers: 1 },
   ],
   [
     'an hourly sum with another count',
     `update usage_rollups_hourly set requests = requests + 1 where key_id = 'key-2'`,
-    { hourly_sums: 1, daily_sums: 1 },
+    { hourly_sums: 1, daily_sums: 1, daily_providers: 1 },
   ],
   [
     'a daily sum with another charge',
@@ -232,7 +232,7 @@ it.each(CORRUPTIONS)('finds %s, counts it and logs it once', async (_what, sql, 
   }
 });
 
-/** Changes of the sums by end user and by tag. */
+/** Changes of the sums by end user, tag and provider. */
 it.each<[what: string, sql: string, found: Record<string, number>]>([
   [
     'end user of a generation',
@@ -248,6 +248,11 @@ it.each<[what: string, sql: string, found: Record<string, number>]>([
     'daily sum by end user',
     `update usage_value_rollups set requests = 2 where dimension = 'user' and value = 'alice'`,
     { daily_values: 1 },
+  ],
+  [
+    'daily sum by provider',
+    `update usage_provider_rollups set charged_nano_usd = charged_nano_usd - 1 where provider = 'acme'`,
+    { daily_providers: 1 },
   ],
 ])('finds a changed %s', async (_what, sql, found) => {
   await consume(

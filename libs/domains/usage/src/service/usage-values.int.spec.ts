@@ -17,7 +17,7 @@ const {
   USAGE_DIMENSION_TAG: TAG,
 } = UsageDimension;
 const TABLES =
-  'generations, usage_rollups, usage_rollups_hourly, usage_value_rollups, usage_value_rollups_hourly';
+  'generations, usage_rollups, usage_rollups_hourly, usage_value_rollups, usage_value_rollups_hourly, usage_provider_rollups';
 
 const clock = createTestClock(NOON + 2 * HOUR_MS);
 let usageUnderTest: UsageUnderTest;

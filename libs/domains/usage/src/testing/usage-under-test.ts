@@ -69,7 +69,7 @@ export async function createUsageUnderTest(clock: Clock = createTestClock(NOON))
     async clear() {
       await pool.query(`
         truncate generations, usage_rollups, usage_rollups_hourly, usage_value_rollups, usage_value_rollups_hourly,
-          error_counts_hourly, refused_requests, refusal_reporters`);
+          usage_provider_rollups, error_counts_hourly, refused_requests, refusal_reporters`);
     },
     async close() {
       await pool.end();

@@ -35,14 +35,16 @@ export function createOperatorHandlers(ports: DashboardApiPorts): readonly Imple
 
     implement(endpoints.operator.findRequests, async ({ query }) => {
       const found = (await owners['generation-query'].call(parts.foundRequests, { query })).data;
-      const data = await Promise.all(
-        found.map(async ({ organization_id: organizationId, ...request }) => {
-          const params = { organization_id: organizationId };
-          const { organization } = await owners.auth.call(endpoints.organizations.get, { params });
-          return { ...request, organization: { id: organization.id, name: organization.name } };
-        }),
-      );
-      return { data };
+      if (found.length === 0) return { data: [] };
+      const ids = [...new Set(found.map(({ organization_id: id }) => id))];
+      const organizations = (await owners.auth.call(parts.organizations, { query: { ids } })).data;
+      const names = new Map(organizations.map(({ id, name }) => [id, name]));
+      return {
+        data: found.map(({ organization_id: id, ...request }) => ({
+          ...request,
+          organization: { id, name: names.get(id) ?? '' },
+        })),
+      };
     }),
 
     implement(endpoints.operator.platformUsage, () =>

@@ -22,6 +22,7 @@ import {
   type StatementMonth,
 } from '../../core/statement';
 import { listCredits } from './credits';
+import { listEndUserSpend } from './end-user-spend';
 import { readReconciliation } from './reconciler';
 import { firstPostingOf, readDailyMovements, readMonthlyMovements, sumPastDays } from './statement-days';
 import { readLines } from './statement-lines';
@@ -79,15 +80,16 @@ const BUDGET_SPEND = `
   group by wanted.position
   order by wanted.position`;
 
-/** $1 organization, $2 scope, $3 owner, $4 the lengths of the windows. */
+/** $1 organization, $2 scopes, $3 owners, $4 their counters, $5 the lengths of the windows. */
 const WINDOW_SPEND = `
   select wanted.hours, use.used - use.held as spent, use.held
-  from unnest($4::integer[]) with ordinality as wanted (hours, position)
+  from unnest($2::text[], $3::text[], $4::text[]) with ordinality as owner (scope, owner_id, counter, position)
+  cross join unnest($5::integer[]) with ordinality as wanted (hours, position)
   cross join (select to_timestamp(now_unix_ms() / 1000.0) at time zone 'UTC') as clock (now)
   cross join lateral budget_use(
-    $1, $2, $3, 'window', wanted.hours, $3, clock.now::date, date_trunc('hour', clock.now)
+    $1, owner.scope, owner.owner_id, 'window', wanted.hours, owner.counter, clock.now::date, date_trunc('hour', clock.now)
   ) as use
-  order by wanted.position`;
+  order by owner.position, wanted.position`;
 
 const PREVIEW = `
   insert into previewed_corrections as previewed values ($1, $2, $3, $4, now_unix_ms() + $5)
@@ -190,12 +192,24 @@ export function createPostgresStatementStore({ pool, clock }: PostgresStatementS
         }));
       }),
 
-    readWindowSpend: (organizationId, { scope, ownerId }, hours) =>
+    readWindowSpend: (organizationId, owners, hours) =>
       withRetries(async () => {
-        const values = [organizationId, scope, ownerId, hours];
-        const { rows } = await pool.query<WindowSpendRow>(WINDOW_SPEND, values);
-        return rows.map((row) => ({ hours: row.hours, spentNanoUsd: row.spent, heldNanoUsd: row.held }));
+        const { rows } = await pool.query<WindowSpendRow>(WINDOW_SPEND, [
+          organizationId,
+          owners.map(({ scope }) => scope),
+          owners.map(({ ownerId }) => ownerId),
+          owners.map((owner) => counterOf({ ...owner, period: 'window' })),
+          hours,
+        ]);
+        const spends = rows.map(({ spent, held, ...row }) => ({
+          ...row,
+          spentNanoUsd: spent,
+          heldNanoUsd: held,
+        }));
+        return owners.map((_, at) => spends.slice(at * hours.length, (at + 1) * hours.length));
       }),
+
+    listEndUserSpend: (query) => withRetries(() => listEndUserSpend(pool, query)),
 
     listEntries: (organizationId, reference) =>
       withRetries(async () => {

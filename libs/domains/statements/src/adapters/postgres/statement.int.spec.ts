@@ -209,8 +209,14 @@ describe('for an organization without an account', () => {
     readBudgetSpend: () => expect(statements.readBudgetSpend(organizationId, [])).resolves.toEqual([]),
     readWindowSpend: () =>
       expect(
-        statements.readWindowSpend(organizationId, { scope: 'organization', ownerId: '' }, [24]),
-      ).resolves.toEqual([{ hours: 24, spentNanoUsd: 0n, heldNanoUsd: 0n }]),
+        statements.readWindowSpend(organizationId, [{ scope: 'organization', ownerId: '' }], [24]),
+      ).resolves.toEqual([[{ hours: 24, spentNanoUsd: 0n, heldNanoUsd: 0n }]]),
+    listEndUserSpend: () =>
+      expect(
+        statements.listEndUserSpend({
+          ...{ organizationId, keyId: 'key-a', period: 'day', hours: undefined, limit: 10 },
+        }),
+      ).resolves.toEqual([]),
     listEntries: () => expect(statements.listEntries(organizationId, 'gen-none')).resolves.toEqual([]),
     readStatement: () =>
       expect(

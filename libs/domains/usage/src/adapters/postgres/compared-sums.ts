@@ -67,6 +67,7 @@ const COMPARISONS: Readonly<Record<SumKind, string>> = {
   daily_sums: COMPARE(OF_HOURS('usage_rollups_hourly', ...DAY), OF_DAY('usage_rollups')),
   hourly_values: COMPARE(VALUES_OF_HOUR, OF_HOURS('usage_value_rollups_hourly', ...HOUR)),
   daily_values: COMPARE(OF_HOURS('usage_value_rollups_hourly', ...DAY), OF_DAY('usage_value_rollups')),
+  daily_providers: COMPARE(OF_HOURS('usage_rollups_hourly', ...DAY), OF_DAY('usage_provider_rollups')),
 };
 
 interface FoundRow {

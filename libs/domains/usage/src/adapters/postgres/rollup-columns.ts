@@ -28,19 +28,31 @@ const USAGE_SUMS: readonly Sum[] = [
   ].map((column) => [column, `sum(${column})`] as const),
 ];
 
-/** The columns of the rollups by model, key, project and API. */
-const SUMS: readonly Sum[] = [
-  ...USAGE_SUMS,
+const MARGIN_SUMS: readonly Sum[] = [
   ['provider_cost_nano_usd', 'coalesce(sum(provider_cost_nano_usd), 0)'],
   [
     'charged_with_provider_cost_nano_usd',
     'coalesce(sum(charged_nano_usd) filter (where provider_cost_nano_usd is not null), 0)',
   ],
+];
+
+/** The columns of the rollups by model, key, project and API. */
+const SUMS: readonly Sum[] = [
+  ...USAGE_SUMS,
+  ...MARGIN_SUMS,
   ['duration_ms', `coalesce(sum(${DURATION}) filter (where ${DID_NOT_FAIL}), 0)`],
   ['first_token_count', `count(${FIRST_TOKEN})`],
   ['first_token_ms', `coalesce(sum(${FIRST_TOKEN}), 0)`],
   ...histogramSums(durationColumns, DURATION, DID_NOT_FAIL),
   ...histogramSums(firstTokenColumns, FIRST_TOKEN),
+];
+
+/** The columns of the rollups by provider. */
+const PROVIDER_SUMS: readonly Sum[] = [
+  ...USAGE_SUMS.filter(([column]) =>
+    ['requests', 'errors', 'cost_nano_usd', 'charged_nano_usd'].includes(column),
+  ),
+  ...MARGIN_SUMS,
 ];
 
 const nameOf = ([column]: Sum): string => column;
@@ -51,9 +63,11 @@ const overRollups = (sums: readonly Sum[]): string =>
 
 const rollupColumns = SUMS.map(nameOf);
 export const usageColumns = USAGE_SUMS.map(nameOf);
+export const providerColumns = PROVIDER_SUMS.map(nameOf);
 /** Sums over generations. */
 export const sumsOfGenerations = overGenerations(SUMS);
 export const usageOfGenerations = overGenerations(USAGE_SUMS);
+export const providerSumsOfGenerations = overGenerations(PROVIDER_SUMS);
 /** Sums over rollups, as int8. */
 export const sumsOfRollups = overRollups(SUMS);
 export const usageOfRollups = overRollups(USAGE_SUMS);

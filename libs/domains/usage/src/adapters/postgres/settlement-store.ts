@@ -5,7 +5,13 @@ import type { SettlementStore } from '../../core/ports';
 import { statusOf, type SettledGeneration, type StoredGeneration } from '../../core/settled-generation';
 import { createPostgresGenerationTables } from './generation-tables';
 import { ADD_TO_ERROR_COUNTS } from './error-counts';
-import { addToRollup, sumsOfGenerations, sumsOfRollups } from './rollup-columns';
+import {
+  addToRollup,
+  providerColumns,
+  providerSumsOfGenerations,
+  sumsOfGenerations,
+  sumsOfRollups,
+} from './rollup-columns';
 import { ADD_TO_VALUE_ROLLUPS } from './value-rollups';
 
 interface Column {
@@ -90,6 +96,8 @@ const recordSql = (onConflict: string) => `
   ), days as (
     select organization_id, day, model_id, key_id, project_id, api_type, ${sumsOfRollups} from hours
     group by 1, 2, 3, 4, 5, 6
+  ), providers as (
+    select day, organization_id, provider, ${providerSumsOfGenerations} from fresh group by 1, 2, 3
   ), failures as (
     select organization_id, created_unix_ms / ${HOUR_MS} * ${HOUR_MS} as hour_unix_ms,
            coalesce(error_code, '') as error_code, model_id, key_id, project_id, api_type, count(*) as failed
@@ -102,6 +110,8 @@ const recordSql = (onConflict: string) => `
     ${addToRollup('usage_rollups_hourly', 'organization_id, hour_unix_ms, model_id, key_id, project_id, api_type', 'hours')}
   ), added_to_days as (
     ${addToRollup('usage_rollups', 'organization_id, day, model_id, key_id, project_id, api_type', 'days')}
+  ), added_to_providers as (
+    ${addToRollup('usage_provider_rollups', 'day, organization_id, provider', 'providers', providerColumns)}
   ), ${ADD_TO_VALUE_ROLLUPS}
   select coalesce(sum(requests), 0)::bigint as recorded from days`;
 

@@ -93,6 +93,14 @@ const READ_ALL = `
   group by grouping sets ((), (day), (model_id))
   order by day desc nulls last, sum(charged_nano_usd) desc, model_id`;
 
+/** As above. The sums by model have no provider. */
+const READ_PROVIDERS = `
+  select provider, ${SUMS}, ${MARGIN_SUMS}
+  from usage_provider_rollups
+  where day between $1::date and $2::date
+  group by provider
+  order by sum(charged_nano_usd) desc, provider`;
+
 interface PlatformRow extends MarginRow {
   readonly day: UtcDay | null;
   readonly model_id: string | null;
@@ -169,8 +177,11 @@ const NO_USAGE: UsageTotals = { requests: 0n, errors: 0n, chargedNanoUsd: nanoUs
 
 export async function readPlatformUsage(pool: Pool, now: UnixMs): Promise<PlatformUsage> {
   const { firstDay, today } = summaryPeriods(now);
-  const { rows } = await pool.query<PlatformRow>(READ_ALL, [firstDay, today]);
-  const part = (row: PlatformRow) => ({ totals: totalsOf(row), margin: marginOf(row) });
+  const [{ rows }, ofProviders] = await Promise.all([
+    pool.query<PlatformRow>(READ_ALL, [firstDay, today]),
+    pool.query<MarginRow & { readonly provider: string }>(READ_PROVIDERS, [firstDay, today]),
+  ]);
+  const part = (row: MarginRow) => ({ totals: totalsOf(row), margin: marginOf(row) });
   const all = rows.find((row) => row.day === null && row.model_id === null);
   if (!all) throw new Error('a sum returned no row');
   const days = rows.flatMap((row) => (row.day === null ? [] : [{ day: row.day, ...part(row) }]));
@@ -180,6 +191,7 @@ export async function readPlatformUsage(pool: Pool, now: UnixMs): Promise<Platfo
     margin: marginOf(all),
     days,
     models: rows.flatMap((row) => (row.model_id === null ? [] : [{ modelId: row.model_id, ...part(row) }])),
+    providers: ofProviders.rows.map((row) => ({ provider: row.provider, ...part(row) })),
   };
 }
 

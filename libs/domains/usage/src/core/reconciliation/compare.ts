@@ -8,13 +8,19 @@ export interface Sums {
 }
 
 /** Sums that are compared with the rows that they summarize. */
-export const SUM_KINDS = ['hourly_sums', 'daily_sums', 'hourly_values', 'daily_values'] as const;
+export const SUM_KINDS = [
+  'hourly_sums',
+  'daily_sums',
+  'hourly_values',
+  'daily_values',
+  'daily_providers',
+] as const;
 export type SumKind = (typeof SUM_KINDS)[number];
 
 /**
  * What is compared: the generations of an hour with the ledger's settlements; the
  * sums of an hour with its generations; the sums of a day with those of its hours. Likewise the
- * sums by end user and by tag, of all values together.
+ * sums by end user and by tag, of all values together, and those by provider of a day with the sums of its hours.
  */
 export const DIFFERENCE_KINDS = ['settlements', ...SUM_KINDS] as const;
 

@@ -8,6 +8,7 @@ import type {
   Margin,
   ModelUse,
   OrganizationUsage,
+  PlatformPart,
   PlatformUsage,
   UsageSummary,
   UsageTotals,
@@ -78,17 +79,18 @@ export function summaryView(summary: UsageSummary) {
   };
 }
 
-export function platformUsageView({ today, last30Days, margin, days, models }: PlatformUsage) {
+export function platformUsageView({ today, last30Days, margin, days, models, providers }: PlatformUsage) {
+  const partView = ({ totals, margin }: PlatformPart) => ({
+    ...totalsView(totals),
+    margin: marginView(margin),
+  });
   return {
     today: totalsView(today),
     last_30_days: totalsView(last30Days),
     margin: marginView(margin),
-    days: days.map((one) => ({ day: one.day, ...totalsView(one.totals), margin: marginView(one.margin) })),
-    models: models.map((one) => ({
-      model_id: one.modelId,
-      ...totalsView(one.totals),
-      margin: marginView(one.margin),
-    })),
+    days: days.map((one) => ({ day: one.day, ...partView(one) })),
+    models: models.map((one) => ({ model_id: one.modelId, ...partView(one) })),
+    providers: providers.map((one) => ({ provider: one.provider || null, ...partView(one) })),
   };
 }
 

@@ -250,6 +250,22 @@ create table usage_value_rollups_hourly (
   primary key (organization_id, hour_unix_ms, dimension, is_other, value)
 ) with (fillfactor = 50);
 
+-- Sums by provider and day, for operators. Every generation counts once.
+create table usage_provider_rollups (
+  day date not null,
+  organization_id text collate "C" not null,
+  -- Empty for generations that called none.
+  provider text collate "C" not null,
+  requests bigint not null,
+  errors bigint not null,
+  cost_nano_usd bigint not null,
+  charged_nano_usd bigint not null,
+  provider_cost_nano_usd bigint not null,
+  charged_with_provider_cost_nano_usd bigint not null,
+  -- By day first, for the sums of all organizations.
+  primary key (day, organization_id, provider)
+) with (fillfactor = 50);
+
 -- Errors by code, with refused requests: requests for a generation that ended with
 -- an error and have no recorded generation. They have no rows of their own, so that
 -- any number of them costs a few rows.
@@ -321,7 +337,7 @@ create index announced_settlements_by_comparison on announced_settlements (compa
 -- Current differences.
 create table reconciliation_differences (
   organization_id           text collate "C" not null,
-  -- settlements, hourly_sums, daily_sums, hourly_values or daily_values.
+  -- settlements, hourly_sums, daily_sums, hourly_values, daily_values or daily_providers.
   kind                      text collate "C" not null,
   -- The start of the hour or day.
   starts_unix_ms            bigint not null,
