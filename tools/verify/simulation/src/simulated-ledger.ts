@@ -256,7 +256,7 @@ function finishedOf(one: Generation): FinishedGeneration {
     createdUnixMs: one.createdUnixMs as UnixMs,
     usage: one.usage,
     prices: one.eventPrices,
-    idempotentOutcome:
+    endedClaim:
       one.scope === undefined || one.ending === undefined
         ? undefined
         : {

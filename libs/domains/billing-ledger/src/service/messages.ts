@@ -32,14 +32,14 @@ import {
 import {
   IdempotentEnding as EndingMessage,
   type GenerationFinished,
-  type IdempotentOutcome as IdempotentOutcomeMessage,
+  type IdempotentOutcome,
 } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
 import { remainderOf, type Balance } from '../core/credit/balance';
 import type { HoldOutcome, HoldRef, HoldRequest, RunAccount } from '../core/credit/hold';
 import type { ClaimRef } from '../core/idempotency/claim';
-import type { IdempotentOutcome } from '../core/idempotency/batch-claims';
-import type { ClaimEnding } from '../core/idempotency/endings';
+import type { EndedClaim } from '../core/idempotency/batch-claims';
+import type { IdempotentEnding } from '../core/idempotency/endings';
 import {
   MAX_AMOUNT_NANO_USD,
   MAX_CLAIM_LEASE_MS,
@@ -65,7 +65,7 @@ const OWNERS: Readonly<Record<BudgetScope, (hold: Hold) => string | undefined>> 
   organization: () => '',
 };
 
-const ENDINGS: ReadonlyMap<EndingMessage, ClaimEnding> = new Map([
+const ENDINGS: ReadonlyMap<EndingMessage, IdempotentEnding> = new Map([
   [EndingMessage.IDEMPOTENT_ENDING_REFUSED, 'refused'],
   [EndingMessage.IDEMPOTENT_ENDING_COMPLETED, 'completed'],
   [EndingMessage.IDEMPOTENT_ENDING_FAILED, 'failed'],
@@ -187,7 +187,7 @@ export function parseHoldRef({ holdId, organizationId }: HoldRefMessage): HoldRe
 }
 
 export function parseFinished(finished: GenerationFinished): FinishedGeneration {
-  const outcome = finished.idempotentOutcome;
+  const { endedClaim } = finished;
   if (!finished.usage) throw new MalformedMessageError('a finished generation has no usage');
   return {
     generationId: parseIdentifier('generation_id', finished.generationId),
@@ -198,22 +198,22 @@ export function parseFinished(finished: GenerationFinished): FinishedGeneration 
     createdUnixMs: parseTime('created_unix_ms', finished.createdUnixMs),
     usage: finished.usage,
     prices: finished.prices && parsePrices(finished.prices),
-    idempotentOutcome: outcome && parseIdempotentOutcome(finished.generationId, outcome),
+    endedClaim: endedClaim && parseEndedClaim(finished.generationId, endedClaim),
   };
 }
 
 /** Events without a known ending: completed if they have a response, else failed. */
-function parseIdempotentOutcome(generationId: string, outcome: IdempotentOutcomeMessage): IdempotentOutcome {
-  const scope = parseIdentifier('idempotent_outcome.scope', outcome.scope);
-  const response = encryptedResponseOf({ scope, generationId }, outcome);
+function parseEndedClaim(generationId: string, message: IdempotentOutcome): EndedClaim {
+  const scope = parseIdentifier('ended_claim.scope', message.scope);
+  const response = encryptedResponseOf({ scope, generationId }, message);
   return {
     scope,
-    ending: ENDINGS.get(outcome.resolution) ?? (response ? 'completed' : 'failed'),
+    ending: ENDINGS.get(message.ending) ?? (response ? 'completed' : 'failed'),
     response,
   };
 }
 
-export function parseEnding(message: EndingMessage): ClaimEnding {
+export function parseEnding(message: EndingMessage): IdempotentEnding {
   const ending = ENDINGS.get(message);
   if (!ending) throw new MalformedMessageError('a claim has no known ending');
   return ending;

@@ -248,7 +248,7 @@ export function makeFinished(
       reasoningTokens: 0,
     },
     prices: UNIT_PRICES,
-    idempotentOutcome: undefined,
+    endedClaim: undefined,
     ...rest,
   };
 }

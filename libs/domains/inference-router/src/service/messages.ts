@@ -17,7 +17,7 @@ import type { GenerationEvent } from '../core/generation/generation-events';
 import { writesCacheImplicitly } from '../core/dialects/registry';
 import { apiTypeOf, type InputParts } from '@gateway/base';
 
-const CLAIM_ENDINGS: Readonly<Record<GenerationOutcome, IdempotentEnding>> = {
+const ENDINGS: Readonly<Record<GenerationOutcome, IdempotentEnding>> = {
   completed: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
   cancelled: IdempotentEnding.IDEMPOTENT_ENDING_CANCELLED,
   failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
@@ -126,13 +126,13 @@ export function toGenerationFinished(finished: FinishedGeneration, events?: Buff
     projectId: request.projectId,
     prices: toPrices(finished),
     errorCode: finished.errorCode,
-    idempotentOutcome:
+    endedClaim:
       request.idempotencyScope === undefined
         ? undefined
         : {
             scope: request.idempotencyScope,
             ...storedResponse(finished, request.idempotencyScope, events),
-            resolution: CLAIM_ENDINGS[finished.outcome],
+            ending: ENDINGS[finished.outcome],
           },
   };
 }

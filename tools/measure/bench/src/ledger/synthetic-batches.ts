@@ -53,7 +53,7 @@ export function finishedOf({ holdId, organizationId, keyId, createdUnixMs }: Hol
       reasoningTokens: 0,
     },
     prices: PRICES,
-    idempotentOutcome: undefined,
+    endedClaim: undefined,
   };
 }
 

@@ -181,7 +181,7 @@ async function lockForSettlement(
     values: [
       textArray(generations, (generation) => generation.generationId),
       textArray(generations, (generation) => generation.organizationId),
-      textArray(generations, (generation) => generation.idempotentOutcome?.scope),
+      textArray(generations, (generation) => generation.endedClaim?.scope),
     ],
     ...LOCK,
   });

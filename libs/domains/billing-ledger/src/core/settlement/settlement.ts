@@ -3,7 +3,7 @@ import type { NanoUsd, Prices, UnixMs, Usage, UtcDay } from '@gateway/base';
 import {
   BatchClaims,
   type ClaimClosing,
-  type IdempotentOutcome,
+  type EndedClaim,
   type StoredClaim,
 } from '../idempotency/batch-claims';
 import { MAX_AMOUNT_NANO_USD } from '../limits';
@@ -21,7 +21,7 @@ export interface FinishedGeneration {
   /** Used when there is no hold. */
   readonly prices: Prices | undefined;
   /** Present when the client sent an Idempotency-Key. */
-  readonly idempotentOutcome: IdempotentOutcome | undefined;
+  readonly endedClaim: EndedClaim | undefined;
 }
 
 /** The stored state of a generation, read under lock at settlement. */
@@ -121,7 +121,7 @@ export function decideSettlements(
       return;
     }
     decided.add(generationId);
-    const claim = batchClaims.settle(generationId, generation.idempotentOutcome, stored.claim);
+    const claim = batchClaims.settle(generationId, generation.endedClaim, stored.claim);
     if (claim.closing) claimClosings.push(claim.closing);
     const left = available.get(organizationId) ?? stored.availableNanoUsd;
     const reachable = left + terms.releasedNanoUsd;
@@ -144,15 +144,8 @@ export function predictSettlements(
   generations: readonly FinishedGeneration[],
 ): readonly Settlement[] | undefined {
   const settlements: Settlement[] = [];
-  for (const {
-    generationId,
-    organizationId,
-    createdUnixMs,
-    usage,
-    prices,
-    idempotentOutcome,
-  } of generations) {
-    if (prices === undefined || idempotentOutcome !== undefined) return undefined;
+  for (const { generationId, organizationId, createdUnixMs, usage, prices, endedClaim } of generations) {
+    if (prices === undefined || endedClaim !== undefined) return undefined;
     const costNanoUsd = costOfUsage(usage, prices);
     if (costNanoUsd > MAX_AMOUNT_NANO_USD) return undefined;
     settlements.push({

@@ -44,7 +44,7 @@ export function createLedger(ports: LedgerPorts): Ledger {
     what: 'idempotency claims',
     send: async (batch) => {
       await billingLedger.endIdempotencyClaims(
-        { resolvedClaims: [...batch] },
+        { endedClaims: [...batch] },
         { timeoutMs: limits.calls.claimMs },
       );
     },
@@ -76,7 +76,7 @@ export function createLedger(ports: LedgerPorts): Ledger {
         isRpcWithoutResponse,
       ),
     startClaimRenewal: (claim, leaseMs) => claims.add({ ...claim, leaseMs }, leaseMs),
-    endClaim: (claim, resolution) => endedClaims.submit({ claim, resolution }),
+    endClaim: (claim, ending) => endedClaims.submit({ claim, ending }),
     balance: async (organizationId, metadata) => {
       const call = { timeoutMs: limits.calls.readMs, metadata };
       const balance = await unavailableAsNoCapacity(
