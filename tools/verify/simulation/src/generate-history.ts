@@ -1,6 +1,6 @@
 import { DAY_MS, type Prices, type TokenPrices, type Usage } from '@gateway/base';
 import { seededRandom, type SeededRandom } from '@gateway/test-support';
-import type { ClaimEnding } from '@gateway/billing-ledger/testing';
+import type { IdempotentEnding } from '@gateway/billing-ledger/testing';
 import {
   CLAIM_RETENTION_MS,
   LEASE_MS,
@@ -35,7 +35,7 @@ const BEFORE_MIDNIGHT = Date.UTC(2026, 10, 30, 23, 59, 50);
 /** The last seconds of a week. */
 const BEFORE_MONDAY = Date.UTC(2026, 10, 29, 23, 59, 50);
 const MAX_LIFETIME_MS = 60_000;
-const ENDINGS: readonly (ClaimEnding | undefined)[] = [
+const ENDINGS: readonly (IdempotentEnding | undefined)[] = [
   ...(['completed', 'completed', 'completed', 'failed', 'cancelled', 'unknown'] as const),
   undefined,
 ];

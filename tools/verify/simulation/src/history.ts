@@ -1,5 +1,5 @@
 import { DAY_MS, type Prices, type Usage } from '@gateway/base';
-import type { ClaimEnding } from '@gateway/billing-ledger/testing';
+import type { IdempotentEnding } from '@gateway/billing-ledger/testing';
 
 /**
  * A history of the money path as plain data: calls, their order, their ledger and
@@ -49,7 +49,7 @@ export interface Generation {
   readonly scope: string | undefined;
   readonly body: number;
   /** The ending in its event; absent: none reported. */
-  readonly ending: ClaimEnding | undefined;
+  readonly ending: IdempotentEnding | undefined;
 }
 
 export interface WindowBudget {

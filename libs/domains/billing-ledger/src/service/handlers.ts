@@ -137,14 +137,14 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
     },
 
     endIdempotencyClaims: async (request) => {
-      const resolved = parseRequest(() =>
-        parseItems('resolved_claims', request.resolvedClaims).map(({ claim, resolution }) => ({
+      const ended = parseRequest(() =>
+        parseItems('ended_claims', request.endedClaims).map(({ claim, ending }) => ({
           claim: parseClaimRef(claim),
-          rule: ENDING_RULES[parseEnding(resolution)].whenReported,
+          rule: ENDING_RULES[parseEnding(ending)].whenReported,
         })),
       );
       const claimsWith = (rule: EndingRule['whenReported']) =>
-        resolved.filter((each) => each.rule === rule).map(({ claim }) => claim);
+        ended.filter((each) => each.rule === rule).map(({ claim }) => claim);
       await Promise.all([
         claims.releaseClaims(claimsWith('free')),
         claims.renewClaims(claimsWith('in_flight'), SETTLING_LEASE_MS),

@@ -15,15 +15,15 @@ const finished = (responseJson?: Buffer) =>
         createdUnixMs: 1_800_000_000_000n,
         usage: { promptTokens: 3 },
         usageSource: UNKNOWN,
-        idempotentOutcome: { scope: 'scope-1', resolution: UNKNOWN, responseJson },
+        endedClaim: { scope: 'scope-1', ending: UNKNOWN, responseJson },
       }),
     ).finish(),
   );
 
 describe('a message of a later version', () => {
   it('is settled; an unknown ending counts as completed if there is a response, else as failed', () => {
-    expect(parseFinished(finished(Buffer.from('{}'))).idempotentOutcome?.ending).toBe('completed');
-    expect(parseFinished(finished()).idempotentOutcome?.ending).toBe('failed');
+    expect(parseFinished(finished(Buffer.from('{}'))).endedClaim?.ending).toBe('completed');
+    expect(parseFinished(finished()).endedClaim?.ending).toBe('failed');
     expect(parseFinished(finished()).usage).toMatchObject({ promptTokens: 3 });
   });
 

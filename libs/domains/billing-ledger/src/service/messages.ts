@@ -1,6 +1,7 @@
 import {
   DAY_MS,
   isWindowHours,
+  LAST_UNIX_MS,
   MAX_PRICE_NANO_USD_PER_MILLION,
   nanoUsd,
   storableText,
@@ -32,14 +33,14 @@ import {
 import {
   IdempotentEnding as EndingMessage,
   type GenerationFinished,
-  type IdempotentOutcome as IdempotentOutcomeMessage,
+  type IdempotentOutcome,
 } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
 import { remainderOf, type Balance } from '../core/credit/balance';
 import type { HoldOutcome, HoldRef, HoldRequest, RunAccount } from '../core/credit/hold';
 import type { ClaimRef } from '../core/idempotency/claim';
-import type { IdempotentOutcome } from '../core/idempotency/batch-claims';
-import type { ClaimEnding } from '../core/idempotency/endings';
+import type { EndedClaim } from '../core/idempotency/batch-claims';
+import type { IdempotentEnding } from '../core/idempotency/endings';
 import {
   MAX_AMOUNT_NANO_USD,
   MAX_CLAIM_LEASE_MS,
@@ -65,7 +66,7 @@ const OWNERS: Readonly<Record<BudgetScope, (hold: Hold) => string | undefined>> 
   organization: () => '',
 };
 
-const ENDINGS: ReadonlyMap<EndingMessage, ClaimEnding> = new Map([
+const ENDINGS: ReadonlyMap<EndingMessage, IdempotentEnding> = new Map([
   [EndingMessage.IDEMPOTENT_ENDING_REFUSED, 'refused'],
   [EndingMessage.IDEMPOTENT_ENDING_COMPLETED, 'completed'],
   [EndingMessage.IDEMPOTENT_ENDING_FAILED, 'failed'],
@@ -75,9 +76,6 @@ const ENDINGS: ReadonlyMap<EndingMessage, ClaimEnding> = new Map([
 
 /** Printable ASCII without spaces, as in every id of the gateway. */
 const IDENTIFIER = /^[\x21-\x7e]+$/;
-
-/** The end of 9999-12-31, the last day with a four-digit year. */
-const MAX_UNIX_MS = 253_402_300_799_999n;
 
 /** An invalid message. `message` names the problem without repeating the content. */
 export class MalformedMessageError extends Error {
@@ -136,7 +134,7 @@ function parseHold(hold: Hold): HoldRequest {
     keyId: parseIdentifier('key_id', hold.keyId),
     amountNanoUsd: parseAmount('amount_nano_usd', hold.amountNanoUsd),
     prices: parsePrices(hold.prices),
-    createdUnixMs: parseTime('created_unix_ms', hold.createdUnixMs),
+    createdAt: parseTime('created_unix_ms', hold.createdUnixMs),
     lifetimeMs: parseDuration('lifetime_ms', hold.lifetimeMs, MAX_HOLD_LIFETIME_MS),
     idempotencyScope:
       hold.idempotencyScope === undefined
@@ -187,7 +185,7 @@ export function parseHoldRef({ holdId, organizationId }: HoldRefMessage): HoldRe
 }
 
 export function parseFinished(finished: GenerationFinished): FinishedGeneration {
-  const outcome = finished.idempotentOutcome;
+  const { endedClaim } = finished;
   if (!finished.usage) throw new MalformedMessageError('a finished generation has no usage');
   return {
     generationId: parseIdentifier('generation_id', finished.generationId),
@@ -195,25 +193,25 @@ export function parseFinished(finished: GenerationFinished): FinishedGeneration 
     keyId: parseIdentifier('key_id', finished.keyId),
     projectId:
       finished.projectId === undefined ? undefined : parseIdentifier('project_id', finished.projectId),
-    createdUnixMs: parseTime('created_unix_ms', finished.createdUnixMs),
+    createdAt: parseTime('created_unix_ms', finished.createdUnixMs),
     usage: finished.usage,
     prices: finished.prices && parsePrices(finished.prices),
-    idempotentOutcome: outcome && parseIdempotentOutcome(finished.generationId, outcome),
+    endedClaim: endedClaim && parseEndedClaim(finished.generationId, endedClaim),
   };
 }
 
 /** Events without a known ending: completed if they have a response, else failed. */
-function parseIdempotentOutcome(generationId: string, outcome: IdempotentOutcomeMessage): IdempotentOutcome {
-  const scope = parseIdentifier('idempotent_outcome.scope', outcome.scope);
-  const response = encryptedResponseOf({ scope, generationId }, outcome);
+function parseEndedClaim(generationId: string, message: IdempotentOutcome): EndedClaim {
+  const scope = parseIdentifier('ended_claim.scope', message.scope);
+  const response = encryptedResponseOf({ scope, generationId }, message);
   return {
     scope,
-    ending: ENDINGS.get(outcome.resolution) ?? (response ? 'completed' : 'failed'),
+    ending: ENDINGS.get(message.ending) ?? (response ? 'completed' : 'failed'),
     response,
   };
 }
 
-export function parseEnding(message: EndingMessage): ClaimEnding {
+export function parseEnding(message: EndingMessage): IdempotentEnding {
   const ending = ENDINGS.get(message);
   if (!ending) throw new MalformedMessageError('a claim has no known ending');
   return ending;
@@ -221,7 +219,7 @@ export function parseEnding(message: EndingMessage): ClaimEnding {
 
 function parseTime(name: string, unixMs: bigint): UnixMs {
   // Zero means that the field was not set, so the first day of 1970 is refused.
-  if (unixMs < BigInt(DAY_MS) || unixMs > MAX_UNIX_MS)
+  if (unixMs < BigInt(DAY_MS) || unixMs > LAST_UNIX_MS)
     throw new MalformedMessageError(`${name} is not a time`);
   return Number(unixMs) as UnixMs;
 }
@@ -311,7 +309,7 @@ export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: bi
             heldNanoUsd: outcome.heldNanoUsd,
             estimatedCostNanoUsd,
             hours: outcome.hours,
-            freesUnixMs: outcome.freesUnixMs === undefined ? undefined : BigInt(outcome.freesUnixMs),
+            freesUnixMs: outcome.freesAt === undefined ? undefined : BigInt(outcome.freesAt),
             model: outcome.model,
           },
         },
@@ -344,5 +342,7 @@ export function renderBalance(balance: Balance): GetBalanceResponse {
 }
 
 export function renderRun(run: RunAccount | undefined): GetRunResponse {
-  return { run: run && { ...run, createdUnixMs: BigInt(run.createdUnixMs) } };
+  if (!run) return {};
+  const { createdAt, ...amounts } = run;
+  return { run: { ...amounts, createdUnixMs: BigInt(createdAt) } };
 }

@@ -308,37 +308,34 @@ describe('the ending of a claim', () => {
     return outcome;
   };
   const claim = async (...claimant: Parameters<typeof claimed>) => (await claimed(...claimant))?.$case;
-  const resolve = (scope: string, generationId: string, resolution: IdempotentEnding) =>
-    handlers.endIdempotencyClaims(
-      { resolvedClaims: [{ claim: { scope, generationId }, resolution }] },
-      context,
-    );
+  const end = (scope: string, generationId: string, ending: IdempotentEnding) =>
+    handlers.endIdempotencyClaims({ endedClaims: [{ claim: { scope, generationId }, ending }] }, context);
 
   it.each([
     ['refused', IdempotentEnding.IDEMPOTENT_ENDING_REFUSED],
     ['failed', IdempotentEnding.IDEMPOTENT_ENDING_FAILED],
     ['cancelled', IdempotentEnding.IDEMPOTENT_ENDING_CANCELLED],
     ['unknown', IdempotentEnding.IDEMPOTENT_ENDING_UNKNOWN],
-  ])('%s frees its key for any body, and only its own', async (name, resolution) => {
+  ])('%s frees its key for any body, and only its own', async (name, ending) => {
     expect(await claim(`key-${name}`, `gen-${name}`)).toBe('claimed');
-    await resolve(`key-${name}`, 'gen-of-another', resolution);
+    await end(`key-${name}`, 'gen-of-another', ending);
     expect(await claim(`key-${name}`, `gen-${name}-2`)).toBe('inFlight');
-    await resolve(`key-${name}`, `gen-${name}`, resolution);
+    await end(`key-${name}`, `gen-${name}`, ending);
     expect(await claim(`key-${name}`, `gen-${name}-2`, 2)).toBe('claimed');
   });
 
   it('completed keeps its key in flight beyond the lease, until the settlement has stored the response', async () => {
     expect(await claim('key-completed', 'gen-completed')).toBe('claimed');
-    await resolve('key-completed', 'gen-completed', IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED);
+    await end('key-completed', 'gen-completed', IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED);
     await fixture.clock.advance(60_000);
     expect(await claim('key-completed', 'gen-completed-2')).toBe('inFlight');
-    const idempotentOutcome = {
+    const endedClaim = {
       scope: 'key-completed',
       responseJson: Buffer.from('{}'),
-      resolution: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
+      ending: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
     };
     await handlers.settleGenerations(
-      { generations: [{ ...finishedOf('gen-completed', 'org-keys', 0), idempotentOutcome }] },
+      { generations: [{ ...finishedOf('gen-completed', 'org-keys', 0), endedClaim }] },
       context,
     );
     expect(await claim('key-completed', 'gen-completed-3')).toBe('completed');
@@ -346,13 +343,13 @@ describe('the ending of a claim', () => {
 
   it('is completed for an event with a response and no ending', async () => {
     expect(await claim('key-old', 'gen-old')).toBe('claimed');
-    const idempotentOutcome = {
+    const endedClaim = {
       scope: 'key-old',
       responseJson: Buffer.from('{}'),
-      resolution: IdempotentEnding.IDEMPOTENT_ENDING_UNSPECIFIED,
+      ending: IdempotentEnding.IDEMPOTENT_ENDING_UNSPECIFIED,
     };
     await handlers.settleGenerations(
-      { generations: [{ ...finishedOf('gen-old', 'org-keys', 0), idempotentOutcome }] },
+      { generations: [{ ...finishedOf('gen-old', 'org-keys', 0), endedClaim }] },
       context,
     );
     expect(await claim('key-old', 'gen-old-2')).toBe('completed');
@@ -365,9 +362,9 @@ describe('the ending of a claim', () => {
       const [json, events] = [Buffer.from('{"text":"marker-word"}'), Buffer.from('compressed marker-word')];
       const outcome = await claimed(scope, generationId);
       const key = outcome?.$case === 'claimed' ? outcome.value.responseKey : undefined;
-      const idempotentOutcome = {
+      const endedClaim = {
         scope,
-        resolution: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
+        ending: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
         ...(router === 'an older router'
           ? { responseJson: json, responseEvents: events }
           : {
@@ -379,7 +376,7 @@ describe('the ending of a claim', () => {
             }),
       };
       await handlers.settleGenerations(
-        { generations: [{ ...finishedOf(generationId, 'org-keys', 0), idempotentOutcome }] },
+        { generations: [{ ...finishedOf(generationId, 'org-keys', 0), endedClaim }] },
         context,
       );
       expect(await claimed(scope, 'gen-replay')).toEqual({
@@ -400,13 +397,13 @@ describe('the ending of a claim', () => {
 
   it('is not affected by a response that cannot be opened: only its replay fails', async () => {
     await claim('key-garbled', 'gen-garbled');
-    const idempotentOutcome = {
+    const endedClaim = {
       scope: 'key-garbled',
       encryptedResponse: Buffer.alloc(64),
-      resolution: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
+      ending: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
     };
     await handlers.settleGenerations(
-      { generations: [{ ...finishedOf('gen-garbled', 'org-keys', 0), idempotentOutcome }] },
+      { generations: [{ ...finishedOf('gen-garbled', 'org-keys', 0), endedClaim }] },
       context,
     );
     const results = await Promise.allSettled([
@@ -417,10 +414,8 @@ describe('the ending of a claim', () => {
   });
 
   it('is refused if it is not known', async () => {
-    await expect(resolve('key', 'gen', IdempotentEnding.IDEMPOTENT_ENDING_UNSPECIFIED)).rejects.toMatchObject(
-      {
-        code: 'invalid_request',
-      },
-    );
+    await expect(end('key', 'gen', IdempotentEnding.IDEMPOTENT_ENDING_UNSPECIFIED)).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
   });
 });

@@ -88,11 +88,8 @@ describe('the progress of a consumer', () => {
 
   it('is stored with the last batch only', async () => {
     const claimed = itemOf('gen-claimed');
-    const idempotentOutcome = { scope: 'scope', responseJson: undefined, ending: 'failed' as const };
-    const items = [
-      ...ids.map(itemOf),
-      { ...claimed, generation: { ...claimed.generation, idempotentOutcome } },
-    ];
+    const endedClaim = { scope: 'scope', responseJson: undefined, ending: 'failed' as const };
+    const items = [...ids.map(itemOf), { ...claimed, generation: { ...claimed.generation, endedClaim } }];
     const batches = await batchesOf(items as SettleItem[]);
     expect(batches.length).toBeGreaterThan(2);
     expect(batches.map(([, isGiven]) => isGiven)).toEqual(
@@ -125,13 +122,13 @@ describe('the announcement of a settlement', () => {
     imageNanoUsdPerMillion: 5n,
     tiers: [],
   };
-  const idempotentOutcome = { scope: 'key-1/POST', responseJson: Buffer.from('the response'), resolution: 1 };
+  const endedClaim = { scope: 'key-1/POST', responseJson: Buffer.from('the response'), ending: 1 };
   const settlement = {
     generationId: 'gen-1',
     organizationId: 'org-1',
     costNanoUsd: nanoUsd(7n),
     chargedNanoUsd: nanoUsd(5n),
-    createdUnixMs: clock.now(),
+    createdAt: clock.now(),
     prices: { ...prices },
     origin: 'held' as const,
     isWaived: false,
@@ -168,7 +165,7 @@ describe('the announcement of a settlement', () => {
   });
 
   it('never contains the response', async () => {
-    const withResponse = { ...message, idempotentOutcome };
+    const withResponse = { ...message, endedClaim };
     const payload = GenerationFinished.encode(withResponse).finish();
     for (const item of [{ message: withResponse }, { message: withResponse, payload }]) {
       const announced = await announcedOf(item);

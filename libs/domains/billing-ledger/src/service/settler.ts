@@ -84,8 +84,8 @@ export function createSettler({ store, clock, metrics }: SettlerPorts): Settle {
  * batched with the others.
  */
 function partitionByPath(items: readonly SettleItem[]): readonly (readonly SettleItem[])[] {
-  const isSlow = ({ generation: { idempotentOutcome, usage } }: SettleItem) =>
-    idempotentOutcome !== undefined || (usage.promptTokens === 0 && usage.completionTokens === 0);
+  const isSlow = ({ generation: { endedClaim, usage } }: SettleItem) =>
+    endedClaim !== undefined || (usage.promptTokens === 0 && usage.completionTokens === 0);
   return [items.filter(isSlow), items.filter((item) => !isSlow(item))];
 }
 
@@ -119,8 +119,8 @@ function encodeSettled(
   { message, payload }: SettleItem,
   settled: Omit<GenerationSettled, 'finished'>,
 ): Uint8Array {
-  if (payload === undefined || message.idempotentOutcome !== undefined) {
-    const finished = { ...message, idempotentOutcome: undefined };
+  if (payload === undefined || message.endedClaim !== undefined) {
+    const finished = { ...message, endedClaim: undefined };
     return encodeMessage(GenerationSettled, { finished, ...settled });
   }
   return encodeWith((writer) => {

@@ -93,11 +93,11 @@ export function createStubLedger(faults: FaultPlan): StubLedger {
         stub.renewals.push({ claims, leaseMs });
         return {};
       },
-      endIdempotencyClaims: async ({ resolvedClaims }) => {
+      endIdempotencyClaims: async ({ endedClaims }) => {
         await faults.reach('ledger.release');
-        for (const { claim: ended, resolution } of resolvedClaims) {
+        for (const { claim: ended, ending } of endedClaims) {
           // A request with a response stays claimed until it is settled; all others release their key.
-          if (ended && resolution === IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED) {
+          if (ended && ending === IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED) {
             stub.completedClaims.push(ended.scope);
             continue;
           }

@@ -333,9 +333,9 @@ it('keeps the shortened stream for a replay', async () => {
   router.extend = () => Promise.resolve(refusedWith(0));
   const request = elastic(80, { resumable: true, idempotencyScope: 'scope' });
   const { sse: text } = await router.collect(request);
-  const outcome = router.events[0]?.idempotentOutcome;
-  expect(inflateSync(outcome?.responseEvents ?? Buffer.alloc(0)).toString()).toBe(text);
-  expect(JSON.parse(String(outcome?.responseJson))).toMatchObject({
+  const ended = router.events[0]?.endedClaim;
+  expect(inflateSync(ended?.responseEvents ?? Buffer.alloc(0)).toString()).toBe(text);
+  expect(JSON.parse(String(ended?.responseJson))).toMatchObject({
     choices: [{ message: { content: TOKEN.repeat(72) }, finish_reason: 'length' }],
     usage: { completion_tokens: 72 },
   });

@@ -479,10 +479,10 @@ describe('after the first event', () => {
             cancelled: false,
             usage: { promptTokens: 9, completionTokens: 2 },
             usageSource: UsageSource.USAGE_SOURCE_COUNTED,
-            idempotentOutcome: { scope: 's' },
+            endedClaim: { scope: 's' },
           },
         ]);
-        expect(router.events[0]?.idempotentOutcome?.responseJson).toBeUndefined();
+        expect(router.events[0]?.endedClaim?.responseJson).toBeUndefined();
       });
     });
   }

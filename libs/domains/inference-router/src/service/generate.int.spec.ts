@@ -449,9 +449,9 @@ describe('the end of a generation', () => {
       runId: 'run-1',
       prices: PRICES,
     });
-    const stored = JSON.parse(String(event?.idempotentOutcome?.responseJson)) as object;
+    const stored = JSON.parse(String(event?.endedClaim?.responseJson)) as object;
     expect(stored).toMatchObject({ id: 'gen-E', choices: [{ message: { content: 'Hello world' } }] });
-    expect(event?.idempotentOutcome?.scope).toBe('scope-1');
+    expect(event?.endedClaim?.scope).toBe('scope-1');
   });
 
   it('has the calls to providers and the time of the first output; an empty event is no output', async () => {

@@ -51,7 +51,7 @@ describe('the end of a generation', () => {
     expect(router.settled).toEqual([]);
     await router.collect(generateRequest({ generationId: 'gen-I', idempotencyScope: 'scope' }));
     expect(router.events).toMatchObject([{ generationId: 'gen-P' }, { generationId: 'gen-I' }]);
-    expect(router.settled).toMatchObject([{ generationId: 'gen-I', idempotentOutcome: { scope: 'scope' } }]);
+    expect(router.settled).toMatchObject([{ generationId: 'gen-I', endedClaim: { scope: 'scope' } }]);
     router.ledgerDown = true;
     const { finished } = await router.collect(generateRequest({ idempotencyScope: 'other' }));
     expect(finished?.finishReason).toBe('stop');
@@ -126,7 +126,7 @@ describe('the response for an Idempotency-Key', () => {
     for (const message of messages) {
       const encoded = Buffer.from(GenerationFinished.encode(message!).finish());
       expect([encoded.includes('Hello'), encoded.includes(responseKey)]).toEqual([false, false]);
-      const { encryptedResponse = Buffer.alloc(0) } = message?.idempotentOutcome ?? {};
+      const { encryptedResponse = Buffer.alloc(0) } = message?.endedClaim ?? {};
       const { json } = decryptResponse(responseKey, owner, encryptedResponse);
       expect(json.toString()).toContain('Hello');
       if (message !== spooled) expect(json).toEqual(finished?.responseJson);
@@ -138,7 +138,7 @@ describe('the response for an Idempotency-Key', () => {
   it('is in the event in clear for an older edge, which has no key', async () => {
     const router = await start();
     const { finished } = await router.collect(request({ responseKey: undefined }));
-    expect(router.events[0]?.idempotentOutcome?.responseJson).toEqual(finished?.responseJson);
+    expect(router.events[0]?.endedClaim?.responseJson).toEqual(finished?.responseJson);
     await router.stop();
   });
 
@@ -203,7 +203,7 @@ describe('a router that cannot record', () => {
     upstream.play(helloCompletion);
     expect(await storedIn(router, 'spool')).toBe(1);
     const record = GenerationFinished.decode(await spool.read('gen-I'));
-    expect(record).toMatchObject({ generationId: 'gen-I', idempotentOutcome: undefined });
+    expect(record).toMatchObject({ generationId: 'gen-I', endedClaim: undefined });
     router.eventLogDown = false;
     await router.stop();
   });

@@ -87,7 +87,7 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
     const { generationId } = message;
     const where = await store(message, payload, finished.traceHeaders);
     ports.onStored(where);
-    if (where === 'event_log' && message.idempotentOutcome) await settleEarly(message);
+    if (where === 'event_log' && message.endedClaim) await settleEarly(message);
     if (where !== 'lost') return;
     // The last resort: the log line has everything that the ledger needs, but not the response.
     log.fatal(
@@ -134,7 +134,7 @@ export function createGenerationRecorder(ports: GenerationRecorderPorts): Spooli
     try {
       await spool.put(generationId, payload).catch((error: unknown) => {
         // The charge matters more than the replay of the response.
-        if (!(error instanceof SpoolFullError) || !message.idempotentOutcome) throw error;
+        if (!(error instanceof SpoolFullError) || !message.endedClaim) throw error;
         return spool.put(generationId, withoutResponse(message));
       });
       return 'spool';
@@ -299,7 +299,7 @@ async function compressed(events: string): Promise<Buffer | undefined> {
 }
 
 function withoutResponse(message: GenerationFinished): Uint8Array {
-  return GenerationFinished.encode({ ...message, idempotentOutcome: undefined }).finish();
+  return GenerationFinished.encode({ ...message, endedClaim: undefined }).finish();
 }
 
 function decode(payload: Uint8Array): GenerationFinished | undefined {

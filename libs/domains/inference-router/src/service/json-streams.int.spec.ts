@@ -256,7 +256,7 @@ describe('JSON that is requested whole', () => {
         true,
       );
       await follower.return?.();
-      expect(JSON.parse(String(router.events[0]?.idempotentOutcome?.responseJson))).toMatchObject({
+      expect(JSON.parse(String(router.events[0]?.endedClaim?.responseJson))).toMatchObject({
         choices: [{ message: { content: '{"city":"Rome"}' } }],
       });
     });

@@ -76,9 +76,9 @@ it('is read from any event by several readers, and waits for none', async () => 
   expect(all.at(-1)).toContain('"usage":{"prompt_tokens"');
   expect(eventsOf(await later)).toEqual(all.slice(1));
   await restOf(first);
-  const outcome = router.events[0]?.idempotentOutcome;
-  expect(eventsOf(inflateSync(outcome?.responseEvents ?? Buffer.alloc(0)).toString())).toEqual(all);
-  expect(JSON.parse(String(outcome?.responseJson))).toMatchObject({
+  const ended = router.events[0]?.endedClaim;
+  expect(eventsOf(inflateSync(ended?.responseEvents ?? Buffer.alloc(0)).toString())).toEqual(all);
+  expect(JSON.parse(String(ended?.responseJson))).toMatchObject({
     choices: [{ message: { content: 'one two three' } }],
   });
 });
@@ -108,7 +108,7 @@ it('ends every reader with the error of the generation, and stores nothing', asy
   second.resolve();
   await expect(follower).rejects.toMatchObject({ code: 'upstream_error' });
   await expect(restOf(first)).rejects.toMatchObject({ code: 'upstream_error' });
-  expect(router.events[0]?.idempotentOutcome?.responseEvents).toBeUndefined();
+  expect(router.events[0]?.endedClaim?.responseEvents).toBeUndefined();
 });
 
 it('is cancelled with the call that started it', async () => {
@@ -140,7 +140,7 @@ it('is not found by another organization, under another id, or without having be
   expect(await restOf(follow(plain.generationId))).toBe('');
   third.resolve();
   await restOf(running);
-  expect(router.events[1]?.idempotentOutcome?.responseEvents).toBeUndefined();
+  expect(router.events[1]?.endedClaim?.responseEvents).toBeUndefined();
 });
 
 it('has at most eight followers', async () => {
@@ -254,9 +254,9 @@ it('stores the response but not the events when they are too large', async () =>
     response.end(sse(...parts, chunk({}, 'stop')) + DONE);
   });
   await router.collect(resumable());
-  const outcome = router.events[0]?.idempotentOutcome;
-  expect(outcome?.responseJson?.length).toBeGreaterThan(4 * 1024 * 1024);
-  expect(outcome?.responseEvents).toBeUndefined();
+  const ended = router.events[0]?.endedClaim;
+  expect(ended?.responseJson?.length).toBeGreaterThan(4 * 1024 * 1024);
+  expect(ended?.responseEvents).toBeUndefined();
 });
 
 it('keeps the chunk with which the router ends a completion that has no finish_reason', async () => {
@@ -266,6 +266,6 @@ it('keeps the chunk with which the router ends a completion that has no finish_r
   });
   const { sse: sent } = await router.collect(resumable());
   expect(sent).toContain('"finish_reason":"stop"');
-  const stored = router.events[0]?.idempotentOutcome?.responseEvents ?? Buffer.alloc(0);
+  const stored = router.events[0]?.endedClaim?.responseEvents ?? Buffer.alloc(0);
   expect(inflateSync(stored).toString()).toBe(sent);
 });

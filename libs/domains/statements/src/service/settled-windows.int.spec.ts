@@ -148,7 +148,7 @@ it('follows its settlements in the log, under the same key', async () => {
   ]);
   expect(fixture.committed).toEqual(announced);
   expect(
-    renderWindow({ organizationId: 'org-a', fromUnixMs: 0, untilUnixMs: 0, hours: [] } as never).key,
+    renderWindow({ organizationId: 'org-a', from: 0, until: 0, hours: [] } as never).key,
   ).toBe('org-a');
 });
 
@@ -270,8 +270,8 @@ it('takes the charge of a settlement from its posting, not from its hold', async
 it('round-trips through its message', () => {
   const { payload } = renderWindow({
     organizationId: 'org-a',
-    fromUnixMs: NINE as never,
-    untilUnixMs: (NINE + HOUR_MS) as never,
+    from: NINE as never,
+    until: (NINE + HOUR_MS) as never,
     hours: [],
   });
   expect(GenerationSettled.decode(payload)).toMatchObject({

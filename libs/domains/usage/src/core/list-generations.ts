@@ -22,7 +22,7 @@ export interface GenerationFilter {
 
 /** A position in the list. Later generations are older, or have the same time and a smaller id. */
 export interface GenerationCursor {
-  readonly created: UnixMs;
+  readonly createdAt: UnixMs;
   readonly id: string;
 }
 
@@ -54,17 +54,14 @@ export interface GenerationPage {
   readonly searchedUntil: UnixMs | undefined;
 }
 
-const MAX_PAGE_SIZE = 200;
-
 /** One page of an organization's generations, newest first. */
 export async function listGenerations(
   finder: GenerationFinder,
-  { search, pageSize, pageToken, ...filter }: GenerationsRequest,
+  { search, pageSize: limit, pageToken, ...filter }: GenerationsRequest,
 ): Promise<GenerationPage | Refusal> {
   const after = pageToken === '' ? undefined : parseCursor(pageToken);
   if (pageToken !== '' && !after)
     return refuse('invalid_request', { param: 'page_token', message: 'Unknown page_token.' });
-  const limit = Math.min(Math.max(pageSize, 1), MAX_PAGE_SIZE);
   if (search !== undefined && !after) {
     const found = await finder.findByIds(filter.organizationId, search, limit);
     if (found.length > 0) return { generations: found, nextPageToken: '', searchedUntil: undefined };
@@ -76,19 +73,19 @@ export async function listGenerations(
   );
   const generations = found.slice(0, limit);
   const last = generations.at(-1);
-  const next = found.length > limit && last ? { created: last.createdAt, id: last.id } : stoppedAt;
+  const next = found.length > limit && last ? { createdAt: last.createdAt, id: last.id } : stoppedAt;
   return {
     generations,
     nextPageToken: next ? renderCursor(next) : '',
-    searchedUntil: next?.created,
+    searchedUntil: next?.createdAt,
   };
 }
 
-function renderCursor({ created, id }: GenerationCursor): string {
-  return Buffer.from(`${created}.${id}`).toString('base64url');
+function renderCursor({ createdAt, id }: GenerationCursor): string {
+  return Buffer.from(`${createdAt}.${id}`).toString('base64url');
 }
 
 function parseCursor(token: string): GenerationCursor | undefined {
   const match = /^(\d{1,15})\.([^\0]+)$/s.exec(Buffer.from(token, 'base64url').toString('utf8'));
-  return match ? { created: Number(match[1]) as UnixMs, id: match[2] as string } : undefined;
+  return match ? { createdAt: Number(match[1]) as UnixMs, id: match[2] as string } : undefined;
 }

@@ -21,10 +21,10 @@ const PAYLOAD = GenerationFinished.encode(
     createdUnixMs: 1_764_000_000_123n,
     usageSource: UsageSource.USAGE_SOURCE_COUNTED,
     usage: { promptTokens: 3 },
-    idempotentOutcome: {
+    endedClaim: {
       scope: 's',
       responseJson: Buffer.from('what the model said'),
-      resolution: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
+      ending: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
     },
   }),
 ).finish();
@@ -140,9 +140,9 @@ it('renders an event with the field names of its proto, and only the size of a r
     created_unix_ms: '1764000000123',
     usage_source: 'USAGE_SOURCE_COUNTED',
     usage: { prompt_tokens: 3 },
-    idempotent_outcome: {
+    ended_claim: {
       scope: 's',
-      resolution: 'IDEMPOTENT_ENDING_COMPLETED',
+      ending: 'IDEMPOTENT_ENDING_COMPLETED',
       response_json: { bytes: 'what the model said'.length },
     },
   });

@@ -10,7 +10,7 @@ const DECODERS: Readonly<Record<string, (payload: Uint8Array) => object>> = {
 /** Enum fields. */
 const ENUMS: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   usageSource: UsageSource,
-  resolution: IdempotentEnding,
+  ending: IdempotentEnding,
 };
 
 /**

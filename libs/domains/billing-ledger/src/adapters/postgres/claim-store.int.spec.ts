@@ -76,7 +76,7 @@ async function settle(...outcomes: [name: string, response: string | undefined][
         generationId: generation(name),
         cost: 10,
         at: fixture.clock.now(),
-        idempotentOutcome: {
+        endedClaim: {
           scope,
           ending: response === undefined ? 'failed' : 'completed',
           response: response === undefined ? undefined : { encrypted: Buffer.from(response) },
@@ -292,7 +292,7 @@ describe('a key with two generations', () => {
   });
 });
 
-it('is released by a settlement without an idempotent outcome', async () => {
+it('is released by a settlement without an ended claim', async () => {
   await claim('g1');
   await hold('g1');
   const withoutOutcome = makeFinished({ generationId: generation('g1'), cost: 10, at: fixture.clock.now() });

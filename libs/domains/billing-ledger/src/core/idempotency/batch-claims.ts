@@ -1,10 +1,10 @@
 import type { EncryptedResponse } from './claim';
-import { ENDING_RULES, type ClaimEnding } from './endings';
+import { ENDING_RULES, type IdempotentEnding } from './endings';
 
-/** The outcome of a generation that ran under an Idempotency-Key. */
-export interface IdempotentOutcome {
+/** The claim that a generation ran under, and how it ended. */
+export interface EndedClaim {
   readonly scope: string;
-  readonly ending: ClaimEnding;
+  readonly ending: IdempotentEnding;
   /** Returned to replays; present only for a completed generation. */
   readonly response: EncryptedResponse | undefined;
 }
@@ -40,14 +40,14 @@ export class BatchClaims {
 
   settle(
     generationId: string,
-    outcome: IdempotentOutcome | undefined,
+    ended: EndedClaim | undefined,
     stored: StoredClaim | undefined,
   ): ClaimDecision {
     if (!stored) return { isWaived: false };
     const { scope } = stored;
     const claim = this.changed.get(scope) ?? stored;
     if (claim.state === 'completed') return { isWaived: claim.generationId !== generationId };
-    const response = responseToStore(outcome);
+    const response = responseToStore(ended);
     const holdsClaim = claim.state === 'running' && claim.generationId === generationId;
     if (!response && !holdsClaim) return { isWaived: false };
     this.changed.set(scope, { scope, generationId, state: response ? 'completed' : 'released' });
@@ -55,7 +55,7 @@ export class BatchClaims {
   }
 }
 
-function responseToStore(outcome: IdempotentOutcome | undefined): EncryptedResponse | undefined {
-  if (!outcome || ENDING_RULES[outcome.ending].whenSettled !== 'store_response') return undefined;
-  return outcome.response;
+function responseToStore(ended: EndedClaim | undefined): EncryptedResponse | undefined {
+  if (!ended || ENDING_RULES[ended.ending].whenSettled !== 'store_response') return undefined;
+  return ended.response;
 }

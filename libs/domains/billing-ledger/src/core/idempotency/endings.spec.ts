@@ -1,10 +1,10 @@
 import { BatchClaims, type StoredClaim } from './batch-claims';
-import { ENDING_RULES, type ClaimEnding, type EndingRule } from './endings';
+import { ENDING_RULES, type IdempotentEnding, type EndingRule } from './endings';
 
 const RESPONSE = { encrypted: Buffer.from('encrypted') };
 
 /** The table as the public documentation states it. */
-const TABLE: readonly [ClaimEnding, EndingRule['whenReported'], EndingRule['whenSettled']][] = [
+const TABLE: readonly [IdempotentEnding, EndingRule['whenReported'], EndingRule['whenSettled']][] = [
   ['refused', 'free', 'free'],
   ['completed', 'in_flight', 'store_response'],
   ['failed', 'free', 'free'],
@@ -58,8 +58,8 @@ describe.each(TABLE)('a generation that is %s', (ending, whenReported, whenSettl
 });
 
 it('frees the key of a completed generation without a response', () => {
-  const outcome = { scope: 'scope', ending: 'completed', response: undefined } as const;
-  expect(new BatchClaims().settle('mine', outcome, claimOf('running', 'mine')).closing).toEqual({
+  const ended = { scope: 'scope', ending: 'completed', response: undefined } as const;
+  expect(new BatchClaims().settle('mine', ended, claimOf('running', 'mine')).closing).toEqual({
     scope: 'scope',
     generationId: 'mine',
     response: undefined,
@@ -68,10 +68,10 @@ it('frees the key of a completed generation without a response', () => {
 
 it('stores the first response in a batch and does not charge the second generation', () => {
   const claims = new BatchClaims();
-  const outcome = { scope: 'scope', ending: 'completed', response: RESPONSE } as const;
+  const ended = { scope: 'scope', ending: 'completed', response: RESPONSE } as const;
   const stored = claimOf('running', 'second');
-  expect(claims.settle('first', outcome, stored).closing?.response).toBe(RESPONSE);
-  expect(claims.settle('second', outcome, stored)).toEqual({ isWaived: true });
+  expect(claims.settle('first', ended, stored).closing?.response).toBe(RESPONSE);
+  expect(claims.settle('second', ended, stored)).toEqual({ isWaived: true });
 });
 
 it('charges the generation that completes a key freed earlier in the batch, and stores its response', () => {

@@ -1,5 +1,5 @@
 /** How the request of an Idempotency-Key ended, as edge or router report it. */
-export type ClaimEnding =
+export type IdempotentEnding =
   /** No generation ran, as the edge reports it: refused, or failed before the provider's first event. */
   | 'refused'
   /** The generation completed, so there is a response. */
@@ -38,7 +38,7 @@ export interface EndingRule {
  * is the newer one. The first response is stored whichever generation holds the
  * claim, and no other generation under the key is charged after it (see BatchClaims).
  */
-export const ENDING_RULES: Readonly<Record<ClaimEnding, EndingRule>> = {
+export const ENDING_RULES: Readonly<Record<IdempotentEnding, EndingRule>> = {
   refused: { whenReported: 'free', whenSettled: 'free' },
   completed: { whenReported: 'in_flight', whenSettled: 'store_response' },
   failed: { whenReported: 'free', whenSettled: 'free' },

@@ -28,7 +28,7 @@ function finished(
     organizationId: 'org',
     keyId: 'key-of-event',
     projectId: 'proj-of-event',
-    createdUnixMs: Date.UTC(2026, 10, 20, 23) as UnixMs,
+    createdAt: Date.UTC(2026, 10, 20, 23) as UnixMs,
     usage: {
       promptTokens: 0,
       cachedTokens: 0,
@@ -39,7 +39,7 @@ function finished(
       reasoningTokens: 0,
     },
     prices: PRICES,
-    idempotentOutcome: undefined,
+    endedClaim: undefined,
     ...more,
   };
 }
@@ -167,10 +167,7 @@ describe('a claim of an Idempotency-Key', () => {
 
   it('is completed by the first response; other generations owe nothing and their holds are released', () => {
     const decision = decideSettlements(
-      [
-        finished('g1', 5, { idempotentOutcome: completed }),
-        finished('g2', 5, { idempotentOutcome: completed }),
-      ],
+      [finished('g1', 5, { endedClaim: completed }), finished('g2', 5, { endedClaim: completed })],
       [running('g2'), running('g2')],
     );
     expect(decision.claimClosings.map(({ generationId }) => generationId)).toEqual(['g1']);
@@ -181,10 +178,10 @@ describe('a claim of an Idempotency-Key', () => {
   });
 
   it('is released when its holder fails, which is charged; not by a former holder', () => {
-    const holder = decideSettlements([finished('g1', 5, { idempotentOutcome: failed })], [running('g1')]);
+    const holder = decideSettlements([finished('g1', 5, { endedClaim: failed })], [running('g1')]);
     expect(holder.claimClosings).toEqual([{ scope: 'scope', generationId: 'g1', response: undefined }]);
     expect(holder.settlements).toMatchObject([{ chargedNanoUsd: 5n }]);
-    const former = decideSettlements([finished('g1', 5, { idempotentOutcome: failed })], [running('g2')]);
+    const former = decideSettlements([finished('g1', 5, { endedClaim: failed })], [running('g2')]);
     expect(former.claimClosings).toEqual([]);
     expect(former.settlements).toMatchObject([{ chargedNanoUsd: 5n }]);
   });

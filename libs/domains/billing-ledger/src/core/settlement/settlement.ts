@@ -3,7 +3,7 @@ import type { NanoUsd, Prices, UnixMs, Usage, UtcDay } from '@gateway/base';
 import {
   BatchClaims,
   type ClaimClosing,
-  type IdempotentOutcome,
+  type EndedClaim,
   type StoredClaim,
 } from '../idempotency/batch-claims';
 import { MAX_AMOUNT_NANO_USD } from '../limits';
@@ -16,12 +16,12 @@ export interface FinishedGeneration {
   readonly keyId: string;
   /** The project of the key when the request was admitted. */
   readonly projectId: string | undefined;
-  readonly createdUnixMs: UnixMs;
+  readonly createdAt: UnixMs;
   readonly usage: Usage;
   /** Used when there is no hold. */
   readonly prices: Prices | undefined;
   /** Present when the client sent an Idempotency-Key. */
-  readonly idempotentOutcome: IdempotentOutcome | undefined;
+  readonly endedClaim: EndedClaim | undefined;
 }
 
 /** The stored state of a generation, read under lock at settlement. */
@@ -49,7 +49,7 @@ export interface StoredHold {
 export interface Settlement {
   readonly generationId: string;
   readonly organizationId: string;
-  readonly createdUnixMs: UnixMs;
+  readonly createdAt: UnixMs;
   readonly prices: Prices;
   readonly origin: SettlementOrigin;
   readonly costNanoUsd: NanoUsd;
@@ -121,7 +121,7 @@ export function decideSettlements(
       return;
     }
     decided.add(generationId);
-    const claim = batchClaims.settle(generationId, generation.idempotentOutcome, stored.claim);
+    const claim = batchClaims.settle(generationId, generation.endedClaim, stored.claim);
     if (claim.closing) claimClosings.push(claim.closing);
     const left = available.get(organizationId) ?? stored.availableNanoUsd;
     const reachable = left + terms.releasedNanoUsd;
@@ -144,21 +144,14 @@ export function predictSettlements(
   generations: readonly FinishedGeneration[],
 ): readonly Settlement[] | undefined {
   const settlements: Settlement[] = [];
-  for (const {
-    generationId,
-    organizationId,
-    createdUnixMs,
-    usage,
-    prices,
-    idempotentOutcome,
-  } of generations) {
-    if (prices === undefined || idempotentOutcome !== undefined) return undefined;
+  for (const { generationId, organizationId, createdAt, usage, prices, endedClaim } of generations) {
+    if (prices === undefined || endedClaim !== undefined) return undefined;
     const costNanoUsd = costOfUsage(usage, prices);
     if (costNanoUsd > MAX_AMOUNT_NANO_USD) return undefined;
     settlements.push({
       generationId,
       organizationId,
-      createdUnixMs,
+      createdAt,
       prices,
       origin: 'held',
       costNanoUsd,
@@ -183,14 +176,14 @@ function termsOf(generation: FinishedGeneration, hold: StoredHold | undefined): 
   const costNanoUsd = costOfUsage(generation.usage, prices);
   if (costNanoUsd > MAX_AMOUNT_NANO_USD)
     return { reason: 'its cost exceeds the largest amount of the ledger' };
-  const { createdUnixMs } = generation;
+  const { createdAt } = generation;
   return {
-    createdUnixMs,
+    createdAt,
     prices,
     costNanoUsd,
     keyId: hold?.keyId ?? generation.keyId,
     projectId: hold ? hold.projectId : generation.projectId,
-    day: hold?.day ?? utcDay(createdUnixMs),
+    day: hold?.day ?? utcDay(createdAt),
     origin: !hold ? 'no_hold' : hold.state === 'held' ? 'held' : 'late',
     releasedNanoUsd: hold?.state === 'held' ? hold.amountNanoUsd : ZERO_NANO_USD,
   };

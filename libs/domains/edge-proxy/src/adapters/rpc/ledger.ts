@@ -44,7 +44,7 @@ export function createLedger(ports: LedgerPorts): Ledger {
     what: 'idempotency claims',
     send: async (batch) => {
       await billingLedger.endIdempotencyClaims(
-        { resolvedClaims: [...batch] },
+        { endedClaims: [...batch] },
         { timeoutMs: limits.calls.claimMs },
       );
     },
@@ -76,7 +76,7 @@ export function createLedger(ports: LedgerPorts): Ledger {
         isRpcWithoutResponse,
       ),
     startClaimRenewal: (claim, leaseMs) => claims.add({ ...claim, leaseMs }, leaseMs),
-    endClaim: (claim, resolution) => endedClaims.submit({ claim, resolution }),
+    endClaim: (claim, ending) => endedClaims.submit({ claim, ending }),
     balance: async (organizationId, metadata) => {
       const call = { timeoutMs: limits.calls.readMs, metadata };
       const balance = await unavailableAsNoCapacity(
@@ -84,9 +84,9 @@ export function createLedger(ports: LedgerPorts): Ledger {
         isRpcWithoutResponse,
       );
       return {
-        totalCredits: nanoUsd(balance.totalCreditsNanoUsd),
-        totalUsage: nanoUsd(balance.totalUsageNanoUsd),
-        reserved: nanoUsd(balance.heldNanoUsd),
+        totalCreditsNanoUsd: nanoUsd(balance.totalCreditsNanoUsd),
+        totalUsageNanoUsd: nanoUsd(balance.totalUsageNanoUsd),
+        heldNanoUsd: nanoUsd(balance.heldNanoUsd),
       };
     },
     run: async (organizationId, runId, metadata) => {
@@ -97,9 +97,9 @@ export function createLedger(ports: LedgerPorts): Ledger {
       );
       return (
         run && {
-          budget: nanoUsd(run.budgetNanoUsd),
-          spent: nanoUsd(run.spentNanoUsd),
-          held: nanoUsd(run.heldNanoUsd),
+          budgetNanoUsd: nanoUsd(run.budgetNanoUsd),
+          spentNanoUsd: nanoUsd(run.spentNanoUsd),
+          heldNanoUsd: nanoUsd(run.heldNanoUsd),
         }
       );
     },

@@ -56,7 +56,7 @@ export interface ReservationOptions {
   readonly claimLeaseMs: number;
 }
 
-const CLAIM_ENDINGS: Readonly<Record<EndedGeneration['outcome'], IdempotentEnding>> = {
+const ENDINGS: Readonly<Record<EndedGeneration['outcome'], IdempotentEnding>> = {
   completed: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
   failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
   cancelled: IdempotentEnding.IDEMPOTENT_ENDING_CANCELLED,
@@ -114,7 +114,7 @@ export function openReservation(
     // The response does not wait for it: the client has disconnected.
     if (held && outcome === 'cancelled') void ledger.voidHold(refOf(held), limits.releases.settlementGraceMs);
     if (outcome !== 'unknown') held = undefined;
-    endClaim(CLAIM_ENDINGS[outcome], deliveries);
+    endClaim(ENDINGS[outcome], deliveries);
     const finishing = finishAdmission({ $case: 'used', value: { tokens: usedTokens } });
     if (finishing && !hasRoom) deliveries.push(finishing);
     await delivered(deliveries);
