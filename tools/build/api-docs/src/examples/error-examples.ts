@@ -1,4 +1,4 @@
-import { msLeftInMinute, nanoUsd } from '@gateway/base';
+import { msLeftInMinute, type NanoUsd, nanoUsd } from '@gateway/base';
 import {
   type ErrorCode,
   errorEnvelope,
@@ -16,6 +16,7 @@ import {
   checkKeyGrant,
   budgetExceeded,
   defaultPublicLimits,
+  type ExceededBudget,
   generationNotFound,
   idempotencyKeyInFlight,
   idempotencyKeyReused,
@@ -218,15 +219,21 @@ function ofMoney(): ErrorExample[] {
   const body = { ...CHAT_REQUEST, max_tokens: 16_000 };
   const chat = judged(body);
   if (isRefusal(chat)) throw new Error('the example of an expensive request is refused for another reason');
-  const estimatedCost = chat.heldCostNanoUsd;
+  const estimatedCostNanoUsd = chat.heldCostNanoUsd;
+  const exceeded = (
+    scope: ExceededBudget['scope'],
+    period: ExceededBudget['period'],
+    limitNanoUsd: NanoUsd,
+    usedNanoUsd: NanoUsd,
+  ) => {
+    const budget = { scope, period, limitNanoUsd, usedNanoUsd, heldNanoUsd: cents(0), estimatedCostNanoUsd };
+    return budgetExceeded(budget, chat, NOW);
+  };
   return [
     example(
       'insufficient_credits',
       'An available balance of $0.12.',
-      insufficientCredits(
-        { availableNanoUsd: cents(12), heldNanoUsd: cents(0), estimatedCostNanoUsd: estimatedCost },
-        chat,
-      ),
+      insufficientCredits({ availableNanoUsd: cents(12), heldNanoUsd: cents(0), estimatedCostNanoUsd }, chat),
       { ...CHAT, body },
     ),
     {
@@ -234,7 +241,7 @@ function ofMoney(): ErrorExample[] {
         'insufficient_credits',
         'An available balance of $0.12, and $1 that running requests reserve.',
         insufficientCredits(
-          { availableNanoUsd: cents(12), heldNanoUsd: cents(100), estimatedCostNanoUsd: estimatedCost },
+          { availableNanoUsd: cents(12), heldNanoUsd: cents(100), estimatedCostNanoUsd },
           chat,
         ),
         { ...CHAT, body },
@@ -245,18 +252,7 @@ function ofMoney(): ErrorExample[] {
       ...example(
         'insufficient_credits',
         'A budget of the run of $2, with $1.90 used.',
-        budgetExceeded(
-          {
-            scope: 'run',
-            period: 'total',
-            limitNanoUsd: cents(200),
-            usedNanoUsd: cents(190),
-            heldNanoUsd: cents(0),
-            estimatedCostNanoUsd: estimatedCost,
-          },
-          chat,
-          NOW,
-        ),
+        exceeded('run', 'total', cents(200), cents(190)),
         { ...CHAT, body },
       ),
       name: 'insufficient_credits.run',
@@ -265,18 +261,7 @@ function ofMoney(): ErrorExample[] {
       ...example(
         'insufficient_credits',
         'A weekly budget of the key of $5, with $4.90 used.',
-        budgetExceeded(
-          {
-            scope: 'key',
-            period: 'week',
-            limitNanoUsd: cents(500),
-            usedNanoUsd: cents(490),
-            heldNanoUsd: cents(0),
-            estimatedCostNanoUsd: estimatedCost,
-          },
-          chat,
-          NOW,
-        ),
+        exceeded('key', 'week', cents(500), cents(490)),
         { ...CHAT, body },
       ),
       name: 'insufficient_credits.weekly',
@@ -293,18 +278,7 @@ function ofMoney(): ErrorExample[] {
     example(
       'daily_budget_exceeded',
       'A daily budget of $5, with $4.90 used.',
-      budgetExceeded(
-        {
-          scope: 'key',
-          period: 'day',
-          limitNanoUsd: cents(500),
-          usedNanoUsd: cents(490),
-          heldNanoUsd: cents(0),
-          estimatedCostNanoUsd: estimatedCost,
-        },
-        chat,
-        NOW,
-      ),
+      exceeded('key', 'day', cents(500), cents(490)),
       { ...CHAT, body },
     ),
     {
@@ -318,7 +292,7 @@ function ofMoney(): ErrorExample[] {
             limitNanoUsd: cents(500),
             usedNanoUsd: cents(490),
             heldNanoUsd: cents(100),
-            estimatedCostNanoUsd: estimatedCost,
+            estimatedCostNanoUsd,
           },
           chat,
           NOW,
