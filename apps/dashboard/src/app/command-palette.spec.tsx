@@ -2,7 +2,15 @@
 import { cleanup, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { installApiDouble, type ApiDouble } from '../testing/api-double';
-import { BOUNDS, keyWith, ORGANIZATION, sessionOf } from '../testing/fixtures';
+import {
+  BOUNDS,
+  keyWith,
+  modelList,
+  modelWith,
+  ORGANIZATION,
+  projectWith,
+  sessionOf,
+} from '../testing/fixtures';
 import { renderPage } from '../testing/render-page';
 
 const PLATFORM = ['platform:organizations', 'platform:people'];
@@ -46,6 +54,37 @@ describe('the command palette', () => {
     await userEvent.keyboard('{Enter}');
     await waitFor(() => expect(router.state.location.pathname).toBe('/o/org-1/generations'));
     expect(router.state.location.search).toEqual({ find: 'gen-01KA4711' });
+  });
+
+  it('finds projects, members and models', async () => {
+    api.on('GET /api/session', () => sessionOf('developer'));
+    api.on('GET /api/models', () => modelList([modelWith('acme/shop-1')]));
+    api.on('GET /api/organizations/{organization_id}/projects', () => ({
+      ...{ data: [projectWith({ name: 'Web shop' })], next_page_token: null },
+    }));
+    api.on('GET /api/organizations/{organization_id}/members', ({ query }) => ({
+      data: [
+        {
+          ...{ id: 'mem-2', email: `${query.get('search')}@example.com`, name: '', role: 'member' as const },
+          ...{ second_factor: false, joined_at: '2026-11-01T09:00:00.000Z', last_seen_at: null },
+        },
+      ],
+      next_page_token: null,
+    }));
+    const { router } = renderPage('/o/org-1/limits');
+    await screen.findByRole('heading', { name: 'Limits' });
+    const find = async (name: RegExp) => {
+      await userEvent.keyboard('{Control>}k{/Control}');
+      await userEvent.type(await screen.findByRole('combobox', { name: 'Search or jump to' }), 'shop');
+      await userEvent.click(await screen.findByRole('option', { name }));
+    };
+    await find(/Web shop\s*Project/);
+    await waitFor(() => expect(router.state.location.pathname).toBe('/o/org-1/projects/proj-1'));
+    await find(/shop@example.com\s*Member/);
+    await waitFor(() => expect(router.state.location.search).toEqual({ find: 'shop@example.com' }));
+    await find(/acme\/shop-1\s*Model/);
+    await waitFor(() => expect(router.state.location.pathname).toBe('/o/org-1/playground'));
+    expect(router.state.location.search).toEqual({ model: 'acme/shop-1' });
   });
 
   it('finds a pasted key by its last characters, and sends it nowhere', async () => {

@@ -4,6 +4,7 @@ import { foundKeysQuery } from '../api/keys';
 import { foundOrganizationsQuery } from '../api/organizations';
 import type { Command } from './command';
 import { useFoundAnywhere } from './found-anywhere';
+import { useFoundInOrganization } from './found-in-organization';
 import { can, useSession } from '../api/session';
 import { useDebounced } from '../ui/debounce';
 import { visible } from '../ui/values';
@@ -75,6 +76,7 @@ export function useCommands(text: string): readonly Command[] {
     enabled: organizationId !== undefined && can(session, 'keys:read', organizationId),
   });
   const anywhere = useFoundAnywhere(searched);
+  const inOrganization = useFoundInOrganization(organizationId, searched);
   const keys = foundKeys.map(({ id, name, last4 }) => ({
     id,
     label: visible(name),
@@ -128,6 +130,7 @@ export function useCommands(text: string): readonly Command[] {
     })),
     { id: 'sign-out', label: 'Sign out', icon: 'out', run: signOut },
     ...keys,
+    ...inOrganization,
     ...anywhere.filter(({ id }) => !keys.some((key) => key.id === id)),
     ...organizations,
     ...find,

@@ -220,6 +220,9 @@ const COST_COLUMNS: readonly Column<Cost>[] = [
   },
 ];
 
+/** Other kinds of tokens are shown where there are any. */
+const ALWAYS_SHOWN: ReadonlySet<Cost['kind']> = new Set(['input', 'output']);
+
 function CostSection({ of: one }: { readonly of: GenerationDetail }) {
   return (
     <Section title="Cost" description="Prices at the time of the request.">
@@ -229,10 +232,9 @@ function CostSection({ of: one }: { readonly of: GenerationDetail }) {
         <>
           <Table
             caption="Cost by token type"
-            rows={one.cost_by_kind}
+            rows={one.cost_by_kind.filter(({ kind, tokens }) => tokens > 0 || ALWAYS_SHOWN.has(kind))}
             columns={COST_COLUMNS}
             rowId={({ kind }) => kind}
-            rowClass={({ tokens }) => (tokens === 0 ? 'text-ink-faint' : undefined)}
           />
           <p className="flex justify-between text-sm font-medium">
             Total <Money usd={one.cost_usd} digits="all" />

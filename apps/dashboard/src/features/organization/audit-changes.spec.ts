@@ -10,5 +10,13 @@ it.each([
   ['ip_allowlist', [], 'None'],
   ['allowed_models', ['a/b', 'c/d'], 'a/b, c/d'],
   ['name', 'safe\u202Egpj', 'safe⟨U+202E⟩gpj'],
+  [
+    'other_budgets',
+    [
+      { period: 'window', hours: 24, model: 'acme/*', amount_nano_usd: '6000000000' },
+      { period: 'month', per_end_user: true, amount_nano_usd: '500000000' },
+    ],
+    '24-hour budget for acme/*: $6.00, Monthly budget of each end user: $0.50',
+  ],
   ['note_usd', 'not an amount', 'not an amount'],
 ])('shows %s %j as %s', (name, value, text) => expect(detailText(name, value)).toBe(text));

@@ -2,6 +2,7 @@ import { count } from '../../format/count';
 import { usdOfNano } from '../../format/money';
 import { exactTime } from '../../format/time';
 import { exactUsd, visible } from '../../ui/values';
+import { otherBudgetName, type OtherBudget } from '../keys/other-budget-values';
 
 /** The details of an entry: changed fields with both values, then other fields. */
 export function AuditChanges({ details }: { readonly details: unknown }) {
@@ -57,12 +58,19 @@ const AMOUNT = /^-?\d+(\.\d{1,9})?$/;
 export function detailText(name: string, value: unknown): string {
   if (isEmpty(value)) return 'None';
   if (Array.isArray(value)) return value.map((one) => detailText(name, one)).join(', ');
+  if (name === 'other_budgets' && isRecord(value)) return budgetText(value);
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : JSON.stringify(value);
   if (name.endsWith('_nano_usd') && /^-?\d+$/.test(text)) return exactUsd(usdOfNano(BigInt(text)));
   if (name.endsWith('_usd') && AMOUNT.test(text)) return exactUsd(text);
   if (typeof value === 'number') return count(value);
   return TIME.test(text) ? exactTime(text) : visible(text);
+}
+
+function budgetText(budget: Readonly<Record<string, unknown>>): string {
+  const { hours, amount_nano_usd: amount, ...rest } = budget;
+  const fields = { ...rest, hours: Number(hours ?? 0), amount_usd: '' } as unknown as OtherBudget;
+  return `${visible(otherBudgetName(fields))}: ${detailText('amount_nano_usd', amount)}`;
 }
 
 const isEmpty = (value: unknown) =>

@@ -45,12 +45,12 @@ export function AuditTarget({ of: entry, search, isPlatform, names }: AuditTarge
   );
 }
 
-function nameOf({ target, details }: AuditEntry, names: ReadonlyMap<string, string>): string | undefined {
+function nameOf({ target, actor, details }: AuditEntry, names: ReadonlyMap<string, string>) {
   const { name, email } = (details ?? {}) as { readonly name?: unknown; readonly email?: unknown };
-  return (
-    names.get(target) ??
-    ([name, email].find((one) => typeof one === 'string' && one !== '') as string | undefined)
-  );
+  // People change themselves when they sign in.
+  const own = target === actor.id ? actor.label : undefined;
+  const found: unknown = [name, email, own].find((one) => typeof one === 'string' && one !== '');
+  return names.get(target) ?? (found as string | undefined);
 }
 
 type Page = Pick<LinkProps, 'to' | 'params' | 'search'>;

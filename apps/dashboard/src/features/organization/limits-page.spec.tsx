@@ -48,7 +48,7 @@ describe('the limits page', () => {
     expect(valueOf('Daily budget')).toBe('$25.00 (ceiling $30.00). Resets at 00:00 UTC.');
     expect(valueOf('Monthly budget')).toBe('$500.00. Resets on the 1st at 00:00 UTC.');
     expect(valueOf('Total budget')).toBe('$2,000.00 (the ceiling). Never resets.');
-    expect(valueOf('Multiple completions')).toBe('Not allowed (support can enable them)');
+    expect(valueOf('Multiple completions')).toBe('Not allowed (an operator can allow them)');
     expect(screen.queryByRole('button', { name: 'Change ceilings' })).toBeNull();
   });
 

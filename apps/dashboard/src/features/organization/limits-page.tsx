@@ -121,7 +121,7 @@ function LimitFacts({ of: { id, limits, ceilings } }: { readonly of: Organizatio
       <OtherBudgetFacts organizationId={id} owner="All keys together" budgets={limits.budgets} />
       <Fact name="Multiple completions">
         {limits.multiple_completions ? 'Allowed' : 'Not allowed'}
-        {!ceilings.multiple_completions && <Ceiling>support can enable them</Ceiling>}
+        {!ceilings.multiple_completions && <Ceiling>an operator can allow them</Ceiling>}
       </Fact>
     </Facts>
   );
