@@ -74,9 +74,9 @@ describe('the statement', () => {
 
     const account = await fixture.ledger.getBalance({ organizationId: id });
     const publicView = creditsView({
-      totalCredits: nanoUsd(account.totalCreditsNanoUsd),
-      totalUsage: nanoUsd(account.totalUsageNanoUsd),
-      reserved: nanoUsd(account.heldNanoUsd),
+      totalCreditsNanoUsd: nanoUsd(account.totalCreditsNanoUsd),
+      totalUsageNanoUsd: nanoUsd(account.totalUsageNanoUsd),
+      heldNanoUsd: nanoUsd(account.heldNanoUsd),
     }) as Json;
     expect(formatUsd(nanoUsd(account.balanceNanoUsd))).toBe(sums.closing_balance_usd);
     expect(Number(sums.closing_balance_usd)).toBe(publicView.data.balance);

@@ -219,7 +219,7 @@ it('a dead-lettered generation fails again on redelivery, and settles when its h
       amountNanoUsd: nanoUsd(20n),
       prices: PRICES,
       budgets: [],
-      createdUnixMs: at,
+      createdAt: at,
       lifetimeMs: 60_000,
       idempotencyScope: undefined,
       runId: undefined,

@@ -241,7 +241,7 @@ function holdOf(one: Generation, byOtherOrganization: boolean, now: UnixMs): Hol
       },
       one.counted?.of,
     ),
-    createdUnixMs: now,
+    createdAt: now,
     lifetimeMs: one.lifetimeMs,
     idempotencyScope: one.scope,
   };
@@ -253,7 +253,7 @@ function finishedOf(one: Generation): FinishedGeneration {
     organizationId: one.organization,
     keyId: one.key,
     projectId: one.project?.id,
-    createdUnixMs: one.createdUnixMs as UnixMs,
+    createdAt: one.createdUnixMs as UnixMs,
     usage: one.usage,
     prices: one.eventPrices,
     endedClaim:

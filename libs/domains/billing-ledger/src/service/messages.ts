@@ -136,7 +136,7 @@ function parseHold(hold: Hold): HoldRequest {
     keyId: parseIdentifier('key_id', hold.keyId),
     amountNanoUsd: parseAmount('amount_nano_usd', hold.amountNanoUsd),
     prices: parsePrices(hold.prices),
-    createdUnixMs: parseTime('created_unix_ms', hold.createdUnixMs),
+    createdAt: parseTime('created_unix_ms', hold.createdUnixMs),
     lifetimeMs: parseDuration('lifetime_ms', hold.lifetimeMs, MAX_HOLD_LIFETIME_MS),
     idempotencyScope:
       hold.idempotencyScope === undefined
@@ -195,7 +195,7 @@ export function parseFinished(finished: GenerationFinished): FinishedGeneration 
     keyId: parseIdentifier('key_id', finished.keyId),
     projectId:
       finished.projectId === undefined ? undefined : parseIdentifier('project_id', finished.projectId),
-    createdUnixMs: parseTime('created_unix_ms', finished.createdUnixMs),
+    createdAt: parseTime('created_unix_ms', finished.createdUnixMs),
     usage: finished.usage,
     prices: finished.prices && parsePrices(finished.prices),
     endedClaim: endedClaim && parseEndedClaim(finished.generationId, endedClaim),
@@ -311,7 +311,7 @@ export function renderHoldOutcome(outcome: HoldOutcome, estimatedCostNanoUsd: bi
             heldNanoUsd: outcome.heldNanoUsd,
             estimatedCostNanoUsd,
             hours: outcome.hours,
-            freesUnixMs: outcome.freesUnixMs === undefined ? undefined : BigInt(outcome.freesUnixMs),
+            freesUnixMs: outcome.freesAt === undefined ? undefined : BigInt(outcome.freesAt),
             model: outcome.model,
           },
         },
@@ -344,5 +344,7 @@ export function renderBalance(balance: Balance): GetBalanceResponse {
 }
 
 export function renderRun(run: RunAccount | undefined): GetRunResponse {
-  return { run: run && { ...run, createdUnixMs: BigInt(run.createdUnixMs) } };
+  if (!run) return {};
+  const { createdAt, ...amounts } = run;
+  return { run: { ...amounts, createdUnixMs: BigInt(createdAt) } };
 }

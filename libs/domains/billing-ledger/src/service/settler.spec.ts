@@ -128,7 +128,7 @@ describe('the announcement of a settlement', () => {
     organizationId: 'org-1',
     costNanoUsd: nanoUsd(7n),
     chargedNanoUsd: nanoUsd(5n),
-    createdUnixMs: clock.now(),
+    createdAt: clock.now(),
     prices: { ...prices },
     origin: 'held' as const,
     isWaived: false,

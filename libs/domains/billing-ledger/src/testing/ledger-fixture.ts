@@ -129,13 +129,13 @@ function createTableAppender(committed: GenerationSettled[]): TransactionalAppen
 
 /** A minimal announcement, for tests of the store without its service. */
 export const announce: Announce = (
-  { generationId, organizationId, createdUnixMs, costNanoUsd, chargedNanoUsd },
+  { generationId, organizationId, createdAt, costNanoUsd, chargedNanoUsd },
   postedUnixMs,
 ) => ({
   key: organizationId,
   payload: GenerationSettled.encode(
     GenerationSettled.fromPartial({
-      finished: { generationId, organizationId, createdUnixMs: BigInt(createdUnixMs) },
+      finished: { generationId, organizationId, createdUnixMs: BigInt(createdAt) },
       costNanoUsd,
       chargedNanoUsd,
       settledUnixMs: BigInt(postedUnixMs),
@@ -187,7 +187,7 @@ export function makeHold({
     keyId: 'key-a',
     amountNanoUsd: usdNano(amount),
     prices: UNIT_PRICES,
-    createdUnixMs: at,
+    createdAt: at,
     lifetimeMs: HOLD_LIFETIME_MS,
     idempotencyScope: undefined,
     runId: undefined,
@@ -237,7 +237,7 @@ export function makeFinished(
     organizationId: 'org-a',
     keyId: 'key-a',
     projectId: undefined,
-    createdUnixMs: at,
+    createdAt: at,
     usage: {
       promptTokens: 0,
       cachedTokens: 0,

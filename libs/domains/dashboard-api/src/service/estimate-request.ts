@@ -24,7 +24,7 @@ export function createEstimator(tokenCounter: TokenCounter): EstimateRequest {
       tokenCounter,
     });
     if (isRefusal(validated)) return validated;
-    const { estimatedInputTokens, maxOutputTokens, heldCost } = validated;
-    return { estimatedInputTokens, maxOutputTokens, heldCostNanoUsd: heldCost };
+    const { estimatedInputTokens, maxOutputTokens, heldCostNanoUsd } = validated;
+    return { estimatedInputTokens, maxOutputTokens, heldCostNanoUsd };
   };
 }

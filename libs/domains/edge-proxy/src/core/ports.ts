@@ -125,15 +125,15 @@ interface ClaimRequest extends ClaimRef {
 }
 
 interface Balance {
-  readonly totalCredits: NanoUsd;
-  readonly totalUsage: NanoUsd;
-  readonly reserved: NanoUsd;
+  readonly totalCreditsNanoUsd: NanoUsd;
+  readonly totalUsageNanoUsd: NanoUsd;
+  readonly heldNanoUsd: NanoUsd;
 }
 
 interface RunAccount {
-  readonly budget: NanoUsd;
-  readonly spent: NanoUsd;
-  readonly held: NanoUsd;
+  readonly budgetNanoUsd: NanoUsd;
+  readonly spentNanoUsd: NanoUsd;
+  readonly heldNanoUsd: NanoUsd;
 }
 
 /**

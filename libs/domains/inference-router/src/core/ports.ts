@@ -166,7 +166,7 @@ export type Random = () => number;
 interface UsageExcess {
   readonly promptTokens: number;
   readonly completionTokens: number;
-  readonly cost: NanoUsd;
+  readonly costNanoUsd: NanoUsd;
 }
 
 /** Receives events for metrics and logs. Must not throw or block. */

@@ -15,7 +15,7 @@ import type {
 } from '../core/generation/finished-generation';
 import type { GenerationEvent } from '../core/generation/generation-events';
 import { writesCacheImplicitly } from '../core/dialects/registry';
-import { apiTypeOf, type InputParts } from '@gateway/base';
+import { apiTypeOf, type InputParts, type UnixMs } from '@gateway/base';
 
 const ENDINGS: Readonly<Record<GenerationOutcome, IdempotentEnding>> = {
   completed: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
@@ -39,7 +39,7 @@ export function toGenerationRequest(message: GenerateRequest): GenerationRequest
     exactSeed: message.exactSeed,
     maxOutputTokens: message.maxOutputTokens,
     n: Math.max(1, message.n),
-    createdUnixMs: Number(message.createdUnixMs),
+    createdAt: Number(message.createdUnixMs) as UnixMs,
     estimatedInputTokens: message.estimatedInputTokens,
     inputParts: message.inputParts ?? anyInputParts(message.estimatedInputTokens),
     maxInputTokens: message.maxInputTokens,
@@ -82,7 +82,7 @@ export function toGenerateResponse(event: GenerationEvent): GenerateResponse {
           value: {
             usage: { ...event.usage },
             finishReason: event.finishReason,
-            costNanoUsd: event.cost,
+            costNanoUsd: event.costNanoUsd,
             exceedsEstimate: event.exceedsEstimate,
             ...(event.responseJson === undefined
               ? {}
@@ -104,21 +104,15 @@ export function toGenerationFinished(finished: FinishedGeneration, events?: Buff
     modelId: request.modelId,
     provider: finished.provider,
     providerModel: finished.providerModel,
-    createdUnixMs: BigInt(request.createdUnixMs),
+    createdUnixMs: BigInt(request.createdAt),
     streamed: request.stream,
     cancelled: finished.outcome === 'cancelled',
     finishReason: finished.finishReason,
     usage: toUsage(finished),
     usageSource: toUsageSource(finished),
-    providerCostNanoUsd: finished.providerCost,
-    latencyMs: toUint32(finished.latencyMs),
-    generationTimeMs: toUint32(finished.generationTimeMs),
-    timeToFirstTokenMs:
-      finished.timeToFirstTokenMs === undefined ? undefined : toUint32(finished.timeToFirstTokenMs),
-    attempts: finished.attempts.map(({ durationMs, ...attempt }) => ({
-      durationMs: toUint32(durationMs),
-      ...attempt,
-    })),
+    providerCostNanoUsd: finished.providerCostNanoUsd,
+    ...finished.durations,
+    attempts: [...finished.attempts],
     apiType: request.apiType,
     externalUser: request.externalUser,
     tags: request.tags,
@@ -176,11 +170,6 @@ function toModelMessage(model: Model): ModelMessage {
     targetPlaces: model.targets.map(placeOf),
     writesCacheImplicitly: model.targets.some(({ provider }) => writesCacheImplicitly(provider.dialect)),
   };
-}
-
-/** Clamps durations that are out of range because of clock skew, which must not lose the event. */
-function toUint32(value: number): number {
-  return Math.min(Math.max(Math.round(value), 0), 0xffff_ffff) || 0;
 }
 
 function toUsage({ usage }: FinishedGeneration): Usage {

@@ -46,7 +46,7 @@ describe('repeated log lines of a target', () => {
       'implausible usage was rejected',
       'gateway_inference_router_usage_counted_total',
       (observer: ReturnType<typeof open>['observer']) =>
-        observer.usageRejected(target, { promptTokens: 1, completionTokens: 2, cost: nanoUsd(3n) }),
+        observer.usageRejected(target, { promptTokens: 1, completionTokens: 2, costNanoUsd: nanoUsd(3n) }),
     ],
   ] as const)(
     'are sampled (%s: %s): one line in five seconds with the number of suppressed ones; the metric counts all',

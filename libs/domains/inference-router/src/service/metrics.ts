@@ -161,11 +161,11 @@ export function createRouterMetrics(registry: Registry, spool: FinishedSpool, lo
       failedOver: (of) => failovers.inc(labels(of)),
       firstEventAfter: (of, ms) => bound(of).firstEvent.observe(ms / 1000),
       usageMissing: (of) => counted.inc({ ...labels(of), reason: 'missing' }),
-      usageRejected(of, { promptTokens, completionTokens, cost }) {
+      usageRejected(of, { promptTokens, completionTokens, costNanoUsd }) {
         counted.inc({ ...labels(of), reason: 'rejected' });
         excessTokens.inc({ ...labels(of), kind: 'prompt' }, promptTokens);
         excessTokens.inc({ ...labels(of), kind: 'completion' }, completionTokens);
-        excessCost.inc(labels(of), usdNumber(cost));
+        excessCost.inc(labels(of), usdNumber(costNanoUsd));
         const line = { target: targetKey(of), promptTokens, completionTokens };
         const suppressed = sampler.sample(`implausible usage from ${line.target}`);
         if (suppressed !== undefined) log.warn({ ...line, suppressed }, 'implausible usage was rejected');

@@ -26,7 +26,7 @@ export interface NotificationSubject {
 
 export interface OperatorNotification {
   readonly id: string;
-  readonly created: UnixMs;
+  readonly createdAt: UnixMs;
   readonly kind: NotificationKind | 'test';
   /** Undefined for a test. */
   readonly cause: IncidentCause | undefined;
@@ -69,7 +69,7 @@ export function decideNotifications(input: DecideInput): Decisions {
     const sent = input.sentWithinHour(cause) + notifications.filter((one) => one.cause === cause).length;
     if (sent >= MAX_PER_CAUSE_AND_HOUR) continue;
     const subjects = group.map(({ subject, details }) => ({ subject, details }));
-    notifications.push({ id: input.newId(), created: now, kind, cause, subjects });
+    notifications.push({ id: input.newId(), createdAt: now, kind, cause, subjects });
     changed.push(...group.map((incident) => afterNotification(incident, kind, now)));
   }
   return { notifications, changed, forgotten };
@@ -95,13 +95,13 @@ export function mailOf(
   dashboardUrl: string | undefined,
   timeZone: string | undefined,
 ): MailContent {
-  const { kind, cause, created, subjects } = notification;
+  const { kind, cause, createdAt, subjects } = notification;
   const subject = `[Inference Gateway] ${titleOf(notification)}`;
   if (cause === undefined) {
     return {
       subject,
       paragraphs: ['This is a test. Operator notifications of the Inference Gateway reach you.'],
-      facts: [['Sent', mailTime(created, timeZone)]],
+      facts: [['Sent', mailTime(createdAt, timeZone)]],
     };
   }
   const { impact, action, page } = incidentTexts[cause];
@@ -112,7 +112,7 @@ export function mailOf(
   const facts = [
     ...listed,
     ...(more > 0 ? [['And', `${more} more`] as const] : []),
-    ['Sent', mailTime(created, timeZone)] as const,
+    ['Sent', mailTime(createdAt, timeZone)] as const,
   ];
   const paragraphs =
     kind === 'recovered'
@@ -125,12 +125,12 @@ export function mailOf(
 
 /** The body of the webhook. `id` is the same for every attempt, so that receivers can deduplicate. */
 export function webhookMessageOf(notification: OperatorNotification, dashboardUrl: string | undefined) {
-  const { id, created, kind, cause, subjects } = notification;
+  const { id, createdAt, kind, cause, subjects } = notification;
   const text = cause && incidentTexts[cause];
   return {
     event: cause === undefined ? 'operator.test' : `operator.incident_${kind}`,
     id,
-    at: new Date(created).toISOString(),
+    at: new Date(createdAt).toISOString(),
     cause: cause ?? null,
     title: titleOf(notification),
     subjects,

@@ -75,7 +75,7 @@ export function createNotificationEndpoints(ports: NotificationEndpointPorts): r
       }
       const test = {
         id: newId('ntf'),
-        created: clock.now(),
+        createdAt: clock.now(),
         kind: 'test' as const,
         cause: undefined,
         subjects: [],

@@ -25,11 +25,11 @@ export function incidentView(incident: TrackedIncident) {
 }
 
 export function notificationView(notification: StoredNotification) {
-  const { id, created, kind, cause, subjects, deliveries } = notification;
+  const { id, createdAt, kind, cause, subjects, deliveries } = notification;
   return {
     id,
     kind,
-    created_at: isoTime(created),
+    created_at: isoTime(createdAt),
     cause: cause ?? null,
     title: titleOf(notification),
     subjects: subjects.map(({ subject, details }) => `${subject}: ${details}`),

@@ -111,13 +111,13 @@ export interface Difference {
   readonly expectedNanoUsd: bigint;
   /** The stored amount; -1 for a settlement without a hold. */
   readonly foundNanoUsd: bigint;
-  readonly firstSeenUnixMs: UnixMs;
+  readonly firstSeenAt: UnixMs;
 }
 
 export interface ReconciliationRun {
   readonly organizations: number;
   /** All differences from before this time have been found; zero before the first complete round. */
-  readonly reconciledUntilUnixMs: UnixMs;
+  readonly reconciledUntil: UnixMs;
   /** All current differences, oldest first, at most 1,000. */
   readonly differences: readonly Difference[];
 }

@@ -4,9 +4,9 @@ import type { NanoUsd, UnixMs } from '@gateway/base';
 export interface SettledWindow {
   readonly organizationId: string;
   /** Start of the span, by the time of the postings. */
-  readonly fromUnixMs: UnixMs;
+  readonly from: UnixMs;
   /** End of the span, exclusive. */
-  readonly untilUnixMs: UnixMs;
+  readonly until: UnixMs;
   /** Ordered by time; hours without admissions are omitted. */
   readonly hours: readonly SettledHour[];
 }
@@ -14,7 +14,7 @@ export interface SettledWindow {
 /** The generations of a window that were admitted in one UTC hour. */
 export interface SettledHour {
   /** Start of the hour. */
-  readonly hourUnixMs: UnixMs;
+  readonly startsAt: UnixMs;
   readonly generations: bigint;
   readonly costNanoUsd: NanoUsd;
   readonly chargedNanoUsd: NanoUsd;

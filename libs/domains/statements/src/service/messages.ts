@@ -56,17 +56,12 @@ function unknownPageToken(): GatewayError {
 }
 
 /** The announcement of a window, keyed like its organization's settlements. */
-export function renderWindow({
-  organizationId,
-  fromUnixMs,
-  untilUnixMs,
-  hours,
-}: SettledWindow): Announcement {
+export function renderWindow({ organizationId, from, until, hours }: SettledWindow): Announcement {
   const window = {
     organizationId,
-    fromUnixMs: BigInt(fromUnixMs),
-    untilUnixMs: BigInt(untilUnixMs),
-    hours: hours.map(({ hourUnixMs, ...sums }) => ({ hourUnixMs: BigInt(hourUnixMs), ...sums })),
+    fromUnixMs: BigInt(from),
+    untilUnixMs: BigInt(until),
+    hours: hours.map(({ startsAt, ...sums }) => ({ hourUnixMs: BigInt(startsAt), ...sums })),
   };
   return {
     key: organizationId,

@@ -4,7 +4,7 @@ import type { Difference } from '../core/ports';
 
 /** The metrics of reconciliation. */
 export interface ReconciliationMetrics {
-  reconciled(run: { organizations: number; ranUnixMs: UnixMs; reconciledUntilUnixMs: UnixMs }): void;
+  reconciled(run: { organizations: number; ranAt: UnixMs; reconciledUntil: UnixMs }): void;
   windowsAnnounced(windows: number): void;
   /** The current number of differences of this kind. */
   differences(kind: Difference['kind'], count: number): void;
@@ -39,10 +39,10 @@ export function createReconciliationMetrics(registry: Registry): ReconciliationM
     registers,
   });
   return {
-    reconciled({ organizations, ranUnixMs, reconciledUntilUnixMs }) {
+    reconciled({ organizations, ranAt, reconciledUntil }) {
       reconciledOrganizations.inc(organizations);
-      lastRun.set(ranUnixMs / 1_000);
-      watermark.set(reconciledUntilUnixMs / 1_000);
+      lastRun.set(ranAt / 1_000);
+      watermark.set(reconciledUntil / 1_000);
     },
     windowsAnnounced: (count) => windows.inc(count),
     differences: (kind, count) => differing.labels(kind).set(count),

@@ -117,7 +117,7 @@ it('returns the differences and the time of the run', async () => {
   expect(progress).toEqual({ lastRun: now, reconciledUntil: now, knownDifferences: 1 });
   const [difference] = known;
   expect(known).toHaveLength(1);
-  expect(difference).toMatchObject({ organizationId: 'org-a', kind: 'uncollected', firstSeenUnixMs: now });
+  expect(difference).toMatchObject({ organizationId: 'org-a', kind: 'uncollected', firstSeenAt: now });
   expect((difference?.foundNanoUsd ?? 0n) - (difference?.expectedNanoUsd ?? 0n)).toBe(7n);
 
   await fixture.auditPool.query('truncate reconciliation_progress, reconciliation_differences');
@@ -291,7 +291,7 @@ it('continues with the next organizations where the previous run stopped, and de
   const third = await reconcilers.first.reconcile(1);
   expect([first, second, third].map((each) => each?.organizations)).toEqual([1, 1, 0]);
   // As of the start of the round.
-  expect(third?.reconciledUntilUnixMs).toBe(fixture.clock.now() - 1_000);
+  expect(third?.reconciledUntil).toBe(fixture.clock.now() - 1_000);
 });
 
 it('runs in one process at a time', async () => {

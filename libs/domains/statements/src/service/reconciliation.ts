@@ -25,9 +25,9 @@ export function createLedgerReconciliation(ports: LedgerReconciliationPorts): Re
     async compare() {
       const found = await reconciler.reconcile(MAX_ORGANIZATIONS_PER_RUN);
       if (!found) return undefined;
-      const { organizations, reconciledUntilUnixMs, differences } = found;
+      const { organizations, reconciledUntil, differences } = found;
       metrics.windowsAnnounced(await reconciler.announceWindows(MAX_ORGANIZATIONS_PER_RUN, renderWindow));
-      metrics.reconciled({ organizations, ranUnixMs: clock.now(), reconciledUntilUnixMs });
+      metrics.reconciled({ organizations, ranAt: clock.now(), reconciledUntil });
       for (const kind of DIFFERENCE_KINDS) {
         metrics.differences(kind, differences.filter((difference) => difference.kind === kind).length);
       }

@@ -147,9 +147,7 @@ it('follows its settlements in the log, under the same key', async () => {
     'org-a',
   ]);
   expect(fixture.committed).toEqual(announced);
-  expect(
-    renderWindow({ organizationId: 'org-a', fromUnixMs: 0, untilUnixMs: 0, hours: [] } as never).key,
-  ).toBe('org-a');
+  expect(renderWindow({ organizationId: 'org-a', from: 0, until: 0, hours: [] } as never).key).toBe('org-a');
 });
 
 it('announces a settlement with the time of its posting, which assigns it to one window', async () => {
@@ -270,8 +268,8 @@ it('takes the charge of a settlement from its posting, not from its hold', async
 it('round-trips through its message', () => {
   const { payload } = renderWindow({
     organizationId: 'org-a',
-    fromUnixMs: NINE as never,
-    untilUnixMs: (NINE + HOUR_MS) as never,
+    from: NINE as never,
+    until: (NINE + HOUR_MS) as never,
     hours: [],
   });
   expect(GenerationSettled.decode(payload)).toMatchObject({

@@ -149,7 +149,7 @@ export function reconciliationView(found: LedgerReconciliation) {
       generation_id: difference.generationId ?? null,
       expected_usd: usd(difference.expectedNanoUsd),
       found_usd: usd(difference.foundNanoUsd),
-      first_seen_at: isoTime(difference.firstSeenUnixMs),
+      first_seen_at: isoTime(difference.firstSeenAt),
     })),
   };
 }

@@ -22,7 +22,7 @@ export interface GenerationFilter {
 
 /** A position in the list. Later generations are older, or have the same time and a smaller id. */
 export interface GenerationCursor {
-  readonly created: UnixMs;
+  readonly createdAt: UnixMs;
   readonly id: string;
 }
 
@@ -76,19 +76,19 @@ export async function listGenerations(
   );
   const generations = found.slice(0, limit);
   const last = generations.at(-1);
-  const next = found.length > limit && last ? { created: last.createdAt, id: last.id } : stoppedAt;
+  const next = found.length > limit && last ? { createdAt: last.createdAt, id: last.id } : stoppedAt;
   return {
     generations,
     nextPageToken: next ? renderCursor(next) : '',
-    searchedUntil: next?.created,
+    searchedUntil: next?.createdAt,
   };
 }
 
-function renderCursor({ created, id }: GenerationCursor): string {
-  return Buffer.from(`${created}.${id}`).toString('base64url');
+function renderCursor({ createdAt, id }: GenerationCursor): string {
+  return Buffer.from(`${createdAt}.${id}`).toString('base64url');
 }
 
 function parseCursor(token: string): GenerationCursor | undefined {
   const match = /^(\d{1,15})\.([^\0]+)$/s.exec(Buffer.from(token, 'base64url').toString('utf8'));
-  return match ? { created: Number(match[1]) as UnixMs, id: match[2] as string } : undefined;
+  return match ? { createdAt: Number(match[1]) as UnixMs, id: match[2] as string } : undefined;
 }

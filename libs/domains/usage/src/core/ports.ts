@@ -50,7 +50,7 @@ export interface ReconciliationRun {
   /** Announced hours that were compared. */
   readonly hours: number;
   /** The latest end of compared settlements; zero before the first run. */
-  readonly comparedUntilUnixMs: UnixMs;
+  readonly comparedUntil: UnixMs;
   /** All current differences, oldest first, at most 1,000. */
   readonly differences: readonly Difference[];
 }

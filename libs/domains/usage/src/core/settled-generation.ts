@@ -35,9 +35,9 @@ export interface SettledGeneration {
   /** The project of the key when it was admitted; empty without one. */
   readonly projectId: string;
   /** Error code if the generation failed. */
-  readonly errorCode: string | undefined;
+  readonly errorCode?: string | undefined;
   /** From admission to the first output; undefined unless streamed. */
-  readonly timeToFirstTokenMs: number | undefined;
+  readonly timeToFirstTokenMs?: number | undefined;
   /** In the order of the calls; like the prices, undefined for generations without this field. */
   readonly attempts: readonly ProviderAttempt[] | undefined;
   /** The prices that the cost was computed with. */

@@ -167,11 +167,11 @@ it('returns the differences and the compared time', async () => {
       {
         organizationId: 'org-1',
         kind: 'daily_sums',
-        startsUnixMs: Date.UTC(2026, 10, 20),
-        fromUnixMs: 0,
+        startsAt: Date.UTC(2026, 10, 20),
+        from: 0,
         expected: { generations: 2n, costNanoUsd: 12n, chargedNanoUsd: 11n },
         found: { generations: 2n, costNanoUsd: 12n, chargedNanoUsd: 10n },
-        firstSeenUnixMs: clock.now(),
+        firstSeenAt: clock.now(),
       },
     ],
   });
@@ -338,8 +338,8 @@ it('compares a limited number of hours, new ones before differing ones', async (
   expect(await reconciler.reconcile(1)).toMatchObject({ hours: 1, differences: [{ kind: 'settlements' }] });
   await consume(announced({ from: 1, until: 3, hours: [] }));
   clock.advance(MINUTE_MS);
-  expect(await reconciler.reconcile(1)).toMatchObject({ hours: 1, comparedUntilUnixMs: Number(at(3)) });
-  expect(await reconciler.reconcile(1)).toMatchObject({ hours: 1, comparedUntilUnixMs: Number(at(3)) });
+  expect(await reconciler.reconcile(1)).toMatchObject({ hours: 1, comparedUntil: Number(at(3)) });
+  expect(await reconciler.reconcile(1)).toMatchObject({ hours: 1, comparedUntil: Number(at(3)) });
   expect(await announcedCount()).toBe(1);
   // The difference is still stored.
   expect(await reconciler.reconcile(10)).toMatchObject({ hours: 1, differences: [{ kind: 'settlements' }] });

@@ -218,19 +218,24 @@ function ofMoney(): ErrorExample[] {
   const body = { ...CHAT_REQUEST, max_tokens: 16_000 };
   const chat = judged(body);
   if (isRefusal(chat)) throw new Error('the example of an expensive request is refused for another reason');
-  const estimatedCost = chat.heldCost;
+  const estimatedCostNanoUsd = chat.heldCostNanoUsd;
+  const amounts = { limitNanoUsd: cents(500), usedNanoUsd: cents(490), heldNanoUsd: cents(0) };
+  const exceeded = { ...amounts, estimatedCostNanoUsd };
   return [
     example(
       'insufficient_credits',
       'An available balance of $0.12.',
-      insufficientCredits({ available: cents(12), held: cents(0), estimatedCost }, chat),
+      insufficientCredits({ availableNanoUsd: cents(12), heldNanoUsd: cents(0), estimatedCostNanoUsd }, chat),
       { ...CHAT, body },
     ),
     {
       ...example(
         'insufficient_credits',
         'An available balance of $0.12, and $1 that running requests reserve.',
-        insufficientCredits({ available: cents(12), held: cents(100), estimatedCost }, chat),
+        insufficientCredits(
+          { availableNanoUsd: cents(12), heldNanoUsd: cents(100), estimatedCostNanoUsd },
+          chat,
+        ),
         { ...CHAT, body },
       ),
       name: 'insufficient_credits.held',
@@ -243,10 +248,10 @@ function ofMoney(): ErrorExample[] {
           {
             scope: 'run',
             period: 'total',
-            limit: cents(200),
-            used: cents(190),
-            held: cents(0),
-            estimatedCost,
+            limitNanoUsd: cents(200),
+            usedNanoUsd: cents(190),
+            heldNanoUsd: cents(0),
+            estimatedCostNanoUsd,
           },
           chat,
           NOW,
@@ -263,10 +268,7 @@ function ofMoney(): ErrorExample[] {
           {
             scope: 'key',
             period: 'week',
-            limit: cents(500),
-            used: cents(490),
-            held: cents(0),
-            estimatedCost,
+            ...exceeded,
           },
           chat,
           NOW,
@@ -291,10 +293,7 @@ function ofMoney(): ErrorExample[] {
         {
           scope: 'key',
           period: 'day',
-          limit: cents(500),
-          used: cents(490),
-          held: cents(0),
-          estimatedCost,
+          ...exceeded,
         },
         chat,
         NOW,
@@ -309,10 +308,8 @@ function ofMoney(): ErrorExample[] {
           {
             scope: 'key',
             period: 'day',
-            limit: cents(500),
-            used: cents(490),
-            held: cents(100),
-            estimatedCost,
+            ...exceeded,
+            heldNanoUsd: cents(100),
           },
           chat,
           NOW,

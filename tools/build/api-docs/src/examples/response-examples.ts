@@ -69,7 +69,7 @@ export function responseExamples(): ResponseExamples {
     },
   };
   const stored = Buffer.from(JSON.stringify(chatCompletion));
-  const sums: UsageSums = { requests: 1, ...usage, cost };
+  const sums: UsageSums = { requests: 1, ...usage, costNanoUsd: cost };
 
   return {
     chatRequest: CHAT_REQUEST,
@@ -90,7 +90,11 @@ export function responseExamples(): ResponseExamples {
       usage: { prompt_tokens: 3, total_tokens: 3, cost: 0.00000006 },
     },
     models: modelListView(MODELS, { allowedModels: [ABLE] }),
-    credits: creditsView({ totalCredits: cents(10_050), totalUsage: cents(2_575), reserved: cents(35) }),
+    credits: creditsView({
+      totalCreditsNanoUsd: cents(10_050),
+      totalUsageNanoUsd: cents(2_575),
+      heldNanoUsd: cents(35),
+    }),
     generation: generationView({
       id: GENERATION_ID,
       modelId: ABLE,
@@ -101,7 +105,7 @@ export function responseExamples(): ResponseExamples {
       finishReason: 'stop',
       usage,
       usageSource: 'provider',
-      charged: cost,
+      chargedNanoUsd: cost,
       latencyMs: 310,
       generationTimeMs: 1_200,
       apiType: 'completions',

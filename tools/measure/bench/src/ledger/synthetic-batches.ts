@@ -27,7 +27,7 @@ export function newHolds(organizationIds: readonly string[], at: UnixMs, lifetim
     amountNanoUsd: nanoUsd(1_000n),
     prices: PRICES,
     budgets: [],
-    createdUnixMs: at,
+    createdAt: at,
     lifetimeMs,
     idempotencyScope: undefined,
     runId: undefined,
@@ -37,13 +37,13 @@ export function newHolds(organizationIds: readonly string[], at: UnixMs, lifetim
 
 type Hold = ReturnType<typeof newHolds>[number];
 
-export function finishedOf({ holdId, organizationId, keyId, createdUnixMs }: Hold) {
+export function finishedOf({ holdId, organizationId, keyId, createdAt }: Hold) {
   return {
     generationId: holdId,
     organizationId,
     keyId,
     projectId: undefined,
-    createdUnixMs,
+    createdAt,
     usage: {
       ...TOKENS,
       cachedTokens: 0,

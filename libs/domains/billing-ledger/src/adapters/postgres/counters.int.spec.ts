@@ -114,7 +114,7 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
       await settle('g1', 100);
       await fixture.clock.advance(HOUR_MS);
       expect(await place(decision, hold('g2', 1, window))).toMatchObject([
-        { hours: 2, model: 'acme/m', freesUnixMs: Date.UTC(2027, 3, 15, 14) },
+        { hours: 2, model: 'acme/m', freesAt: Date.UTC(2027, 3, 15, 14) },
       ]);
       await fixture.clock.advance(HOUR_MS);
       expect(await kindsOf(hold('g3', 100, window))).toEqual(['held']);

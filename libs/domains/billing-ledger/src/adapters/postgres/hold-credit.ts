@@ -21,7 +21,7 @@ const CALL = batchCall<HoldRequest>(
     ],
     ['p_amounts', (holds) => plainArray(holds, (hold) => hold.amountNanoUsd)],
     ['p_prices', (holds) => textArray(holds, (hold) => encodePrices(hold.prices))],
-    ['p_created_unix_ms', (holds) => plainArray(holds, (hold) => hold.createdUnixMs)],
+    ['p_created_unix_ms', (holds) => plainArray(holds, (hold) => hold.createdAt)],
     ['p_lifetimes_ms', (holds) => plainArray(holds, (hold) => hold.lifetimeMs)],
     ['p_idempotency_scopes', (holds) => textArray(holds, (hold) => hold.idempotencyScope)],
     ['p_counters', (holds) => textArray(holds, countersText)],
@@ -96,7 +96,7 @@ function refusalOf(row: HoldRow): HoldOutcome {
         usedNanoUsd: nanoUsd(row.used_nano_usd ?? 0n),
         heldNanoUsd: nanoUsd(row.held_nano_usd ?? 0n),
         ...(row.budget_hours !== null && { hours: row.budget_hours }),
-        ...(row.frees_unix_ms !== null && { freesUnixMs: Number(row.frees_unix_ms) as UnixMs }),
+        ...(row.frees_unix_ms !== null && { freesAt: Number(row.frees_unix_ms) as UnixMs }),
         ...(row.budget_model !== null && { model: row.budget_model }),
       };
     default:

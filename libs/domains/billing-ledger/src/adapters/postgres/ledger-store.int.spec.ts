@@ -318,9 +318,9 @@ describe.each(DECISIONS)('daily budget, for holds that are decided %s', (decisio
     const [today] = await place(fixture.first, [budgeted('g1', 50)]);
     await fixture.clock.advance(DAY_MS);
     // Admitted by an edge whose clock is a day behind.
-    const [next] = await place(fixture.first, [budgeted('g2', 50, { createdUnixMs: at })]);
+    const [next] = await place(fixture.first, [budgeted('g2', 50, { createdAt: at })]);
     expect([today?.kind, next?.kind]).toEqual(['held', 'held']);
-    await settle(finished('g1', 50, { createdUnixMs: fixture.clock.now() }));
+    await settle(finished('g1', 50, { createdAt: fixture.clock.now() }));
     const { rows } = await fixture.first.pool.query(
       `select day::text, spent_nano_usd as spent from budget_accounts
        where organization_id = $1 and owner_id = '' order by day`,

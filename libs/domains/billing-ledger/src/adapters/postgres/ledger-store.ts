@@ -101,7 +101,7 @@ export function createPostgresLedgerStore({
             budgetNanoUsd: nanoUsd(run.budget_nano_usd),
             spentNanoUsd: nanoUsd(run.spent_nano_usd),
             heldNanoUsd: nanoUsd(run.held_nano_usd),
-            createdUnixMs: Number(run.created_unix_ms) as UnixMs,
+            createdAt: Number(run.created_unix_ms) as UnixMs,
           }
         );
       }),

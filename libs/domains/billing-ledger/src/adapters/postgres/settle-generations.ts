@@ -57,7 +57,7 @@ const POST = batchCall<DecidedSettlement>(
     ['p_key_ids', (all) => textArray(all, (settlement) => settlement.keyId)],
     ['p_project_ids', (all) => textArray(all, (settlement) => settlement.projectId)],
     ['p_days', (all) => plainArray(all, (settlement) => settlement.day)],
-    ['p_created_unix_ms', (all) => plainArray(all, (settlement) => settlement.createdUnixMs)],
+    ['p_created_unix_ms', (all) => plainArray(all, (settlement) => settlement.createdAt)],
     ['p_has_hold', (all) => plainArray(all, (settlement) => settlement.origin !== 'no_hold')],
     ['p_releases', (all) => plainArray(all, (settlement) => settlement.releasedNanoUsd)],
     ['p_costs', (all) => plainArray(all, (settlement) => settlement.costNanoUsd)],

@@ -62,8 +62,8 @@ describe.each(DECISIONS)('holds that are decided %s', (decision) => {
       const exceeded = { kind: 'budget_exceeded', scope: owner, period: 'window', hours: 3 };
       const amounts = { limitNanoUsd: 100n, usedNanoUsd: 70n, heldNanoUsd: 0n };
       expect(await placed(window, hold('g5', 40), hold('g6', 60), hold('g7', 101))).toEqual([
-        { ...exceeded, ...amounts, freesUnixMs: Date.UTC(2027, 3, 15, 15) },
-        { ...exceeded, ...amounts, freesUnixMs: Date.UTC(2027, 3, 15, 16) },
+        { ...exceeded, ...amounts, freesAt: Date.UTC(2027, 3, 15, 15) },
+        { ...exceeded, ...amounts, freesAt: Date.UTC(2027, 3, 15, 16) },
         { ...exceeded, ...amounts },
       ]);
       await fixture.clock.set((Date.UTC(2027, 3, 15, 15) - 1) as UnixMs);

@@ -11,7 +11,7 @@ export interface HoldRequest {
   /** Frozen for settlement. */
   readonly prices: Prices;
   /** When the edge admitted the request, by the edge's clock. */
-  readonly createdUnixMs: UnixMs;
+  readonly createdAt: UnixMs;
   /** How long after it is held the reaper voids it. */
   readonly lifetimeMs: number;
   /** The claim of the request's Idempotency-Key. */
@@ -30,7 +30,7 @@ export interface RunAccount {
   /** Charged for its settled generations. */
   readonly spentNanoUsd: NanoUsd;
   readonly heldNanoUsd: NanoUsd;
-  readonly createdUnixMs: UnixMs;
+  readonly createdAt: UnixMs;
 }
 
 export interface HoldRef {
@@ -57,7 +57,7 @@ export type HoldOutcome =
       readonly heldNanoUsd: NanoUsd;
       /** The length of a rolling window, and when enough has left it, unless more is spent. */
       readonly hours?: number;
-      readonly freesUnixMs?: UnixMs;
+      readonly freesAt?: UnixMs;
       /** The models that count. */
       readonly model?: string;
     }

@@ -28,7 +28,7 @@ function finished(
     organizationId: 'org',
     keyId: 'key-of-event',
     projectId: 'proj-of-event',
-    createdUnixMs: Date.UTC(2026, 10, 20, 23) as UnixMs,
+    createdAt: Date.UTC(2026, 10, 20, 23) as UnixMs,
     usage: {
       promptTokens: 0,
       cachedTokens: 0,

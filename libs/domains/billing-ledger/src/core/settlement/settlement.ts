@@ -16,7 +16,7 @@ export interface FinishedGeneration {
   readonly keyId: string;
   /** The project of the key when the request was admitted. */
   readonly projectId: string | undefined;
-  readonly createdUnixMs: UnixMs;
+  readonly createdAt: UnixMs;
   readonly usage: Usage;
   /** Used when there is no hold. */
   readonly prices: Prices | undefined;
@@ -49,7 +49,7 @@ export interface StoredHold {
 export interface Settlement {
   readonly generationId: string;
   readonly organizationId: string;
-  readonly createdUnixMs: UnixMs;
+  readonly createdAt: UnixMs;
   readonly prices: Prices;
   readonly origin: SettlementOrigin;
   readonly costNanoUsd: NanoUsd;
@@ -144,14 +144,14 @@ export function predictSettlements(
   generations: readonly FinishedGeneration[],
 ): readonly Settlement[] | undefined {
   const settlements: Settlement[] = [];
-  for (const { generationId, organizationId, createdUnixMs, usage, prices, endedClaim } of generations) {
+  for (const { generationId, organizationId, createdAt, usage, prices, endedClaim } of generations) {
     if (prices === undefined || endedClaim !== undefined) return undefined;
     const costNanoUsd = costOfUsage(usage, prices);
     if (costNanoUsd > MAX_AMOUNT_NANO_USD) return undefined;
     settlements.push({
       generationId,
       organizationId,
-      createdUnixMs,
+      createdAt,
       prices,
       origin: 'held',
       costNanoUsd,
@@ -176,14 +176,14 @@ function termsOf(generation: FinishedGeneration, hold: StoredHold | undefined): 
   const costNanoUsd = costOfUsage(generation.usage, prices);
   if (costNanoUsd > MAX_AMOUNT_NANO_USD)
     return { reason: 'its cost exceeds the largest amount of the ledger' };
-  const { createdUnixMs } = generation;
+  const { createdAt } = generation;
   return {
-    createdUnixMs,
+    createdAt,
     prices,
     costNanoUsd,
     keyId: hold?.keyId ?? generation.keyId,
     projectId: hold ? hold.projectId : generation.projectId,
-    day: hold?.day ?? utcDay(createdUnixMs),
+    day: hold?.day ?? utcDay(createdAt),
     origin: !hold ? 'no_hold' : hold.state === 'held' ? 'held' : 'late',
     releasedNanoUsd: hold?.state === 'held' ? hold.amountNanoUsd : ZERO_NANO_USD,
   };

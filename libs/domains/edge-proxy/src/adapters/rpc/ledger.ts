@@ -84,9 +84,9 @@ export function createLedger(ports: LedgerPorts): Ledger {
         isRpcWithoutResponse,
       );
       return {
-        totalCredits: nanoUsd(balance.totalCreditsNanoUsd),
-        totalUsage: nanoUsd(balance.totalUsageNanoUsd),
-        reserved: nanoUsd(balance.heldNanoUsd),
+        totalCreditsNanoUsd: nanoUsd(balance.totalCreditsNanoUsd),
+        totalUsageNanoUsd: nanoUsd(balance.totalUsageNanoUsd),
+        heldNanoUsd: nanoUsd(balance.heldNanoUsd),
       };
     },
     run: async (organizationId, runId, metadata) => {
@@ -97,9 +97,9 @@ export function createLedger(ports: LedgerPorts): Ledger {
       );
       return (
         run && {
-          budget: nanoUsd(run.budgetNanoUsd),
-          spent: nanoUsd(run.spentNanoUsd),
-          held: nanoUsd(run.heldNanoUsd),
+          budgetNanoUsd: nanoUsd(run.budgetNanoUsd),
+          spentNanoUsd: nanoUsd(run.spentNanoUsd),
+          heldNanoUsd: nanoUsd(run.heldNanoUsd),
         }
       );
     },

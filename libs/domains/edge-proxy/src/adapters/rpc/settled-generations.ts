@@ -61,7 +61,7 @@ export function createSettledGenerations({ generationQuery }: SettledGenerations
         apiType: apiTypeOf(generation.apiType),
         usage: generation.usage ?? NO_USAGE,
         usageSource: USAGE_SOURCES.get(generation.usageSource),
-        charged: nanoUsd(generation.chargedNanoUsd),
+        chargedNanoUsd: nanoUsd(generation.chargedNanoUsd),
       };
     },
     async usage(
@@ -96,5 +96,5 @@ export function createSettledGenerations({ generationQuery }: SettledGenerations
 }
 
 function groupOf(row: UsageRow): UsageGroup {
-  return { ...row, cost: nanoUsd(row.costNanoUsd) };
+  return { ...row, costNanoUsd: nanoUsd(row.costNanoUsd) };
 }

@@ -52,7 +52,7 @@ export async function placeElasticHold(
   const placed = (waited: WaitedHold, outputTokens: number): PlacedHold => {
     if (outputTokens >= chat.maxOutputTokens) return { ...waited, elastic: undefined };
     const covered = { hold: covering(hold, chat, outputTokens), outputTokens };
-    return { ...waited, elastic: { ...covered, sliceTokens, fullAmountNanoUsd: chat.heldCost } };
+    return { ...waited, elastic: { ...covered, sliceTokens, fullAmountNanoUsd: chat.heldCostNanoUsd } };
   };
   const slice = Math.min(sliceTokens, chat.maxOutputTokens);
   const { maxAttempts, minOutputTokens } = limits.elasticHolds;

@@ -25,9 +25,9 @@ function limitTypeOf(type: LimitType): ExceededLimit['limitType'] {
 
 export function missingCredits(refusal: InsufficientCredits): MissingCredits {
   return {
-    available: nanoUsd(refusal.availableNanoUsd),
-    held: nanoUsd(refusal.heldNanoUsd),
-    estimatedCost: nanoUsd(refusal.estimatedCostNanoUsd),
+    availableNanoUsd: nanoUsd(refusal.availableNanoUsd),
+    heldNanoUsd: nanoUsd(refusal.heldNanoUsd),
+    estimatedCostNanoUsd: nanoUsd(refusal.estimatedCostNanoUsd),
   };
 }
 
@@ -38,9 +38,9 @@ export function exceededBudget(refusal: BudgetExceeded): ExceededBudget {
     ...(refusal.hours !== undefined && { hours: refusal.hours }),
     ...(refusal.freesUnixMs !== undefined && { freesAt: Number(refusal.freesUnixMs) as UnixMs }),
     ...(refusal.model !== undefined && { model: refusal.model }),
-    limit: nanoUsd(refusal.limitNanoUsd),
-    used: nanoUsd(refusal.usedNanoUsd),
-    held: nanoUsd(refusal.heldNanoUsd),
-    estimatedCost: nanoUsd(refusal.estimatedCostNanoUsd),
+    limitNanoUsd: nanoUsd(refusal.limitNanoUsd),
+    usedNanoUsd: nanoUsd(refusal.usedNanoUsd),
+    heldNanoUsd: nanoUsd(refusal.heldNanoUsd),
+    estimatedCostNanoUsd: nanoUsd(refusal.estimatedCostNanoUsd),
   };
 }

@@ -58,9 +58,11 @@ export async function reserve(
   request: Admissible,
 ): Promise<Reserved | Refusal> {
   const { chat, spendLimits } = request;
-  const { maxCost } = spendLimits;
+  const { maxCostNanoUsd } = spendLimits;
   const tooExpensive =
-    maxCost !== undefined && chat.heldCost > maxCost ? maxCostExceeded(maxCost, chat) : undefined;
+    maxCostNanoUsd !== undefined && chat.heldCostNanoUsd > maxCostNanoUsd
+      ? maxCostExceeded(maxCostNanoUsd, chat)
+      : undefined;
   const { first, place } = holdAttempts(ports, client, reservation, request);
   // A hold fixes the budget of a new run, so a refused request must not have placed one.
   const atOnce = !tooExpensive && !spendLimits.run && !ports.recentRefusals.include(request.grant);
@@ -115,7 +117,7 @@ function holdAttempts(
     holdId: generationId,
     organizationId: grant.organizationId,
     keyId: grant.keyId,
-    amountNanoUsd: chat.heldCost,
+    amountNanoUsd: chat.heldCostNanoUsd,
     prices: chat.model.prices,
     lifetimeMs: generationTimeoutMs + holdMarginMs,
     createdUnixMs: BigInt(createdAt),
@@ -123,9 +125,9 @@ function holdAttempts(
     runId,
     projectId: grant.projectId,
     budgets:
-      runId === undefined || run?.budget === undefined
+      runId === undefined || run?.budgetNanoUsd === undefined
         ? budgetsFor(grant, chat)
-        : [...budgetsFor(grant, chat), runBudget(runId, run.budget)],
+        : [...budgetsFor(grant, chat), runBudget(runId, run.budgetNanoUsd)],
   };
   if (grant.elasticHolds && chat.isOutputVisible) {
     const elastic = { hold, chat, sliceTokens: elasticHoldTokens };

@@ -122,9 +122,12 @@ export async function checkUncounted(
   return { checked, policy, findModel: (id) => models?.get(id) };
 }
 
-function withinSpendLimits(chat: ValidatedChatRequest, { maxCost, run }: SpendLimits): ValidatedChatRequest {
-  if (maxCost === undefined) return run === undefined ? chat : holdingAllInput(chat);
-  return lowerToMaxCost(holdingAllInput(chat), maxCost);
+function withinSpendLimits(
+  chat: ValidatedChatRequest,
+  { maxCostNanoUsd, run }: SpendLimits,
+): ValidatedChatRequest {
+  if (maxCostNanoUsd === undefined) return run === undefined ? chat : holdingAllInput(chat);
+  return lowerToMaxCost(holdingAllInput(chat), maxCostNanoUsd);
 }
 
 /** @returns undefined for a body that would block the event loop. */

@@ -267,7 +267,9 @@ function generateRequest(
     resumable: idempotent?.lastEventId !== undefined,
     runId: spendLimits.run && ownRunId(grant, spendLimits.run.id),
     maxInputTokens:
-      spendLimits.run === undefined && spendLimits.maxCost === undefined ? undefined : chat.heldInputTokens,
+      spendLimits.run === undefined && spendLimits.maxCostNanoUsd === undefined
+        ? undefined
+        : chat.heldInputTokens,
     projectId: grant.projectId,
     elasticHold,
     responseKey,

@@ -169,7 +169,7 @@ export function createPostgresContentStore({
       const { rowCount } = await pool.query(INSERT, [
         textArray(encrypted, ({ organizationId }) => organizationId),
         textArray(encrypted, ({ generationId }) => generationId),
-        plainArray(encrypted, ({ createdUnixMs }) => createdUnixMs),
+        plainArray(encrypted, ({ createdAt }) => createdAt),
         plainArray(encrypted, ({ keyNumber }) => keyNumber),
         textArray(encrypted, (content) => content.encrypted),
       ]);

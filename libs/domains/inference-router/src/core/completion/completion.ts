@@ -111,10 +111,13 @@ export function addReasoningDetail({ reasoningDetails }: Choice, detail: Reasoni
 const JOINED = ['text', 'signature', 'summary'] as const;
 
 /** The usage block of a response, with its cost in US dollars. */
-export function renderUsage(usage: Usage, prices: Prices): { readonly json: object; readonly cost: NanoUsd } {
+export function renderUsage(
+  usage: Usage,
+  prices: Prices,
+): { readonly json: object; readonly costNanoUsd: NanoUsd } {
   const cost = costOfUsage(usage, prices);
   return {
-    cost,
+    costNanoUsd: cost,
     json: {
       prompt_tokens: usage.promptTokens,
       completion_tokens: usage.completionTokens,

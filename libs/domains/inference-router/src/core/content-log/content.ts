@@ -1,3 +1,4 @@
+import type { UnixMs } from '@gateway/base';
 import type { GenerationRequest } from '../generation/finished-generation';
 
 /** A text, cut to a maximum size. */
@@ -10,7 +11,7 @@ export interface CutText {
 export interface GenerationContent {
   readonly generationId: string;
   readonly organizationId: string;
-  readonly createdUnixMs: number;
+  readonly createdAt: UnixMs;
   /** The request as JSON, with the fields that the gateway accepted. */
   readonly request: CutText;
   /** The chat.completion object as JSON; undefined without an event of a provider, and for embeddings. */
@@ -23,11 +24,11 @@ export function contentOf(
   responseJson: string | undefined,
   maxBytes: number,
 ): GenerationContent {
-  const { generationId, organizationId, createdUnixMs } = request;
+  const { generationId, organizationId, createdAt } = request;
   return {
     generationId,
     organizationId,
-    createdUnixMs,
+    createdAt,
     request: shorten([Buffer.from(headOf(request)), request.bodyJson.subarray(1)], maxBytes),
     response: responseJson === undefined ? undefined : shorten([Buffer.from(responseJson)], maxBytes),
   };

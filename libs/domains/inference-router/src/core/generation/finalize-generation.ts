@@ -21,6 +21,7 @@ import {
 import { renderEmbeddings } from '../completion/embeddings';
 import type {
   FinishedGeneration,
+  GenerationDurations,
   GenerationOutcome,
   GenerationRequest,
   ProviderAttempt,
@@ -61,9 +62,7 @@ export interface GenerationResult {
   readonly sentBytes: number;
   readonly reportedUsage: ReportedUsage | undefined;
   readonly systemFingerprint: string | undefined;
-  readonly latencyMs: number;
-  readonly generationTimeMs: number;
-  readonly timeToFirstTokenMs: number | undefined;
+  readonly durations: GenerationDurations;
   readonly attempts: readonly ProviderAttempt[];
 }
 
@@ -71,7 +70,7 @@ export interface Bill {
   readonly usage: Usage;
   readonly usageSource: FinishedGeneration['usageSource'];
   readonly usageJson: object;
-  readonly cost: NanoUsd;
+  readonly costNanoUsd: NanoUsd;
   /** The provider reports a prompt far above the estimate. */
   readonly exceedsEstimate: boolean;
   readonly finishReason: FinishedGeneration['finishReason'];
@@ -138,26 +137,26 @@ export async function billGeneration(
         };
   if ((reportedUsage?.completionTokens ?? 0) > (result.visibleOutputTokens ?? Infinity))
     ports.hiddenOutput.add(targetKey(target));
-  const { json, cost } = renderUsage(usage, prices);
+  const { json, costNanoUsd } = renderUsage(usage, prices);
   // A failed or cancelled stream may have no report.
   if (checked.kind === 'missing' && !result.isCut) ports.observer.usageMissing(target);
   if (checked.kind === 'rejected') {
     ports.observer.usageRejected(target, {
       promptTokens: Math.max(0, checked.reported.promptTokens - usage.promptTokens),
       completionTokens: Math.max(0, checked.reported.completionTokens - usage.completionTokens),
-      cost: excessOf(costOfUsage(checked.reported, prices), cost),
+      costNanoUsd: excessOf(costOfUsage(checked.reported, prices), costNanoUsd),
     });
   }
   return {
     usage,
     usageSource: checked.kind === 'accepted' ? 'provider' : 'counted',
     usageJson: json,
-    cost,
+    costNanoUsd,
     exceedsEstimate,
     finishReason: finishReasonOf(result),
     responseJson: () =>
       result.embeddings
-        ? renderEmbeddings(head, result.embeddings, usage, cost)
+        ? renderEmbeddings(head, result.embeddings, usage, costNanoUsd)
         : renderCompletion(head, choices, json, result.systemFingerprint, UNFINISHED[result.outcome]),
   };
 }
@@ -167,7 +166,7 @@ function nothingOwed(result: GenerationResult): Bill {
     usage: NO_USAGE,
     usageSource: undefined,
     usageJson: {},
-    cost: nanoUsd(0n),
+    costNanoUsd: nanoUsd(0n),
     exceedsEstimate: false,
     finishReason: finishReasonOf(result),
     responseJson: () => '',
@@ -233,10 +232,8 @@ export function recordGeneration(
     finishReason: bill.finishReason,
     usage: bill.usage,
     usageSource: bill.usageSource,
-    providerCost: cost && costOfUsage(bill.usage, cost),
-    latencyMs: result.latencyMs,
-    generationTimeMs: result.generationTimeMs,
-    timeToFirstTokenMs: result.timeToFirstTokenMs,
+    providerCostNanoUsd: cost && costOfUsage(bill.usage, cost),
+    durations: result.durations,
     attempts: result.attempts,
     errorCode: result.errorCode,
     stored,

@@ -1,4 +1,4 @@
-import type { ApiType, InputParts, NanoUsd, Prices, Tag, TargetRules, Usage } from '@gateway/base';
+import type { ApiType, InputParts, NanoUsd, Prices, Tag, TargetRules, UnixMs, Usage } from '@gateway/base';
 import type { ErrorCode } from '@gateway/errors';
 import type { FinishReason } from '../completion/finish-reason';
 import type { ProviderErrorReport } from '../failure/upstream-failure';
@@ -27,7 +27,7 @@ export interface GenerationRequest {
   /** Per completion; 0 for embeddings. */
   readonly maxOutputTokens: number;
   readonly n: number;
-  readonly createdUnixMs: number;
+  readonly createdAt: UnixMs;
   readonly estimatedInputTokens: number;
   readonly inputParts: InputParts;
   /** The input that the hold covers, of a request whose cost has a maximum; undefined: no maximum. */
@@ -76,6 +76,16 @@ export interface StoredResponse {
   readonly events: string | undefined;
 }
 
+/** Integers of 32 bits, also when clocks differ. */
+export interface GenerationDurations {
+  /** From admission to the provider's first event, or to the failure without one. */
+  readonly latencyMs: number;
+  /** From the first event to the last. */
+  readonly generationTimeMs: number;
+  /** From admission to the first output; undefined when not streaming. */
+  readonly timeToFirstTokenMs: number | undefined;
+}
+
 /** A generation that ended. Without an event of a provider it has no usage. */
 export interface FinishedGeneration {
   readonly request: GenerationRequest;
@@ -90,13 +100,8 @@ export interface FinishedGeneration {
   /** Undefined without an event of a provider. */
   readonly usageSource: 'provider' | 'counted' | undefined;
   /** What the operator pays the provider for the usage; undefined when unknown. */
-  readonly providerCost: NanoUsd | undefined;
-  /** From admission to the provider's first event, or to the failure without one. */
-  readonly latencyMs: number;
-  /** From the first event to the last. */
-  readonly generationTimeMs: number;
-  /** From admission to the first output; undefined when not streaming. */
-  readonly timeToFirstTokenMs: number | undefined;
+  readonly providerCostNanoUsd: NanoUsd | undefined;
+  readonly durations: GenerationDurations;
   /** In chronological order. */
   readonly attempts: readonly ProviderAttempt[];
   readonly errorCode: ErrorCode | undefined;

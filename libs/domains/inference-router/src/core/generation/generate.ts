@@ -211,8 +211,8 @@ async function failStream(run: GenerationRun, thrown: unknown, hasOutput: boolea
 }
 
 function finished(bill: Bill, responseJson: string | undefined): GenerationEvent {
-  const { usage, finishReason, cost, exceedsEstimate } = bill;
-  return { kind: 'finished', responseJson, usage, finishReason, cost, exceedsEstimate };
+  const { usage, finishReason, costNanoUsd, exceedsEstimate } = bill;
+  return { kind: 'finished', responseJson, usage, finishReason, costNanoUsd, exceedsEstimate };
 }
 
 function once(action: () => void): () => void {

@@ -22,7 +22,7 @@ export type GenerationEvent =
       readonly responseJson: string | undefined;
       readonly usage: Usage;
       readonly finishReason: FinishedGeneration['finishReason'];
-      readonly cost: NanoUsd;
+      readonly costNanoUsd: NanoUsd;
       /** The provider reports a prompt far above the estimate. */
       readonly exceedsEstimate: boolean;
     };

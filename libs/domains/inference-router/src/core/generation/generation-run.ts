@@ -74,7 +74,7 @@ export class GenerationRun {
   ) {
     this.head = {
       generationId: request.generationId,
-      createdUnixS: Math.floor(request.createdUnixMs / 1000),
+      createdUnixS: Math.floor(request.createdAt / 1000),
       modelId: model.id,
     };
     const prices: Prices = request.prices ?? model.prices;
@@ -113,7 +113,7 @@ export class GenerationRun {
     target: Target,
     reason: AttemptReason,
     outcome: AttemptOutcome,
-    durationMs: number,
+    elapsedMs: number,
     error?: ProviderErrorReport,
   ): void {
     const { provider, providerModel } = target;
@@ -122,7 +122,7 @@ export class GenerationRun {
       providerModel,
       reason,
       outcome,
-      durationMs: Math.max(0, durationMs),
+      durationMs: durationMs(elapsedMs),
       error,
     });
   }
@@ -150,8 +150,8 @@ export class GenerationRun {
     const { outcome, attempt, owed } = ENDINGS[ending];
     const { current } = this;
     if (current) {
-      const durationMs = this.ports.clock.now() - current.startedAt;
-      this.recordAttempt(current.target, current.reason, attempt, durationMs, reported);
+      const elapsedMs = this.ports.clock.now() - current.startedAt;
+      this.recordAttempt(current.target, current.reason, attempt, elapsedMs, reported);
     }
     const target = owed === 'no_usage' ? undefined : current?.target;
     const result = this.result(ENDINGS[ending], target, errorCode);
@@ -219,7 +219,7 @@ export class GenerationRun {
     errorCode: ErrorCode | undefined,
   ): GenerationResult {
     const now = this.ports.clock.now();
-    const { createdUnixMs } = this.request;
+    const { createdAt } = this.request;
     const opened = this.opened?.opened;
     const response = opened?.kind === 'stream' ? opened.reader.stream : opened;
     return {
@@ -235,10 +235,12 @@ export class GenerationRun {
       sentBytes: this.current?.sentBytes ?? 0,
       reportedUsage: response?.reportedUsage,
       systemFingerprint: response?.systemFingerprint,
-      latencyMs: Math.max(0, (opened ? this.firstEventAt : now) - createdUnixMs),
-      generationTimeMs: Math.max(0, this.lastEventAt - this.firstEventAt),
-      timeToFirstTokenMs:
-        this.firstTokenAt === undefined ? undefined : Math.max(0, this.firstTokenAt - createdUnixMs),
+      durations: {
+        latencyMs: durationMs((opened ? this.firstEventAt : now) - createdAt),
+        generationTimeMs: durationMs(this.lastEventAt - this.firstEventAt),
+        timeToFirstTokenMs:
+          this.firstTokenAt === undefined ? undefined : durationMs(this.firstTokenAt - createdAt),
+      },
       attempts: this.attempts,
     };
   }
@@ -256,6 +258,11 @@ export class GenerationRun {
     const { deadlineUnixMs } = this.call;
     return deadlineUnixMs !== undefined && this.ports.clock.now() >= deadlineUnixMs;
   }
+}
+
+/** Clamps what differing clocks put out of range, which must not lose the event. */
+function durationMs(elapsedMs: number): number {
+  return Math.min(Math.max(Math.round(elapsedMs), 0), 0xffff_ffff);
 }
 
 function gateOf(

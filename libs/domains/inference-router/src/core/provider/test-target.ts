@@ -1,4 +1,4 @@
-import type { CancelSignal, Clock } from '@gateway/base';
+import type { CancelSignal, Clock, UnixMs } from '@gateway/base';
 import { targetKey, type Model, type Target } from '../catalogue/model-catalogue';
 import { dialects } from '../dialects/registry';
 import { toUpstreamFailure } from '../failure/upstream-failure';
@@ -69,7 +69,7 @@ export async function testTarget(
         );
     const embeddings = embeddingDimensions && encodeEmbeddings(body, target, model);
     const request = embeddings ? { ...REQUEST, bodyJson: body, embeddings: true } : REQUEST;
-    const { generationId, createdUnixMs } = REQUEST;
+    const { generationId, createdAt } = REQUEST;
     const opened = await openTarget(
       {
         ...ports,
@@ -85,7 +85,7 @@ export async function testTarget(
         request,
         callerSignal: signal,
         totalMs: TIMEOUT_MS,
-        head: { generationId, createdUnixS: createdUnixMs, modelId: model.id },
+        head: { generationId, createdUnixS: createdAt, modelId: model.id },
         gate: undefined,
         onSent: () => undefined,
       },
@@ -111,7 +111,7 @@ const REQUEST: GenerationRequest = {
   exactSeed: undefined,
   maxOutputTokens: 1,
   n: 1,
-  createdUnixMs: 0,
+  createdAt: 0 as UnixMs,
   estimatedInputTokens: 8,
   inputParts: { images: 0, estimatedImageTokens: 0, hasDefinitions: false },
   maxInputTokens: undefined,

@@ -14,7 +14,7 @@ interface Delivery {
   attempts: number;
   /** Undefined when it was delivered or given up. */
   dueAt: number | undefined;
-  delivered: OperatorNotification['created'] | undefined;
+  delivered: OperatorNotification['createdAt'] | undefined;
   failure: string | undefined;
 }
 

@@ -144,10 +144,10 @@ const INSERT_DELIVERIES = `
 /** Stores the notification with a due delivery for each recipient. */
 export async function insertNotification(
   client: ClientBase,
-  { id, created, kind, cause, subjects }: OperatorNotification,
+  { id, createdAt, kind, cause, subjects }: OperatorNotification,
   recipients: readonly string[],
 ): Promise<void> {
-  const values = [id, new Date(created), kind, cause ?? null, JSON.stringify(subjects)];
+  const values = [id, new Date(createdAt), kind, cause ?? null, JSON.stringify(subjects)];
   await client.query(INSERT, values);
   await client.query(INSERT_DELIVERIES, [id, textArray([...new Set(recipients)], (one) => one)]);
 }

@@ -87,7 +87,7 @@ it('tests are limited to ten an hour, and a refused one leaves no audit entry', 
   const store = open(undefined);
   const test = () =>
     store.storeTest(
-      { id: newId('ntf'), created: Date.now() as UnixMs, kind: 'test', cause: undefined, subjects: [] },
+      { id: newId('ntf'), createdAt: Date.now() as UnixMs, kind: 'test', cause: undefined, subjects: [] },
       ['webhook'],
       { ...audit(), action: 'operator_notifications.test' },
     );

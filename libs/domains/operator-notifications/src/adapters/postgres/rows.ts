@@ -36,7 +36,7 @@ export function incidentOf(row: IncidentRow): TrackedIncident {
 export function notificationOf(row: NotificationRow): OperatorNotification {
   return {
     id: row.id,
-    created: row.created_at.getTime() as UnixMs,
+    createdAt: row.created_at.getTime() as UnixMs,
     kind: row.kind as OperatorNotification['kind'],
     cause: (row.cause as IncidentCause | null) ?? undefined,
     subjects: row.subjects,

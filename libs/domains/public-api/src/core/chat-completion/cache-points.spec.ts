@@ -116,7 +116,7 @@ describe('the hold of a request that can write to the prompt cache', () => {
       tokenCounter: quarterCounter,
     });
     if (result instanceof Promise) throw new Error('the counter of this test is synchronous');
-    return accepted(result).heldCost;
+    return accepted(result).heldCostNanoUsd;
   };
 
   it('covers the price of writes for the longest lifetime', () => {

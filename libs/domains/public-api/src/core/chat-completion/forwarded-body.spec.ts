@@ -261,6 +261,6 @@ describe('the fields sent separately', () => {
       model: ableModel,
     });
     // At the highest price of each: 1,100 tokens at $5 (images) and 300 at $20 (reasoning) per million.
-    expect(request.heldCost).toBe(nanoUsd(5_500_000n + 6_000_000n));
+    expect(request.heldCostNanoUsd).toBe(nanoUsd(5_500_000n + 6_000_000n));
   });
 });

@@ -31,5 +31,5 @@ export function holdingAllInput(chat: ValidatedChatRequest): ValidatedChatReques
   const most = isEmbeddingModel(chat.model) ? largest : Math.min(largest, chat.model.contextLength);
   const heldInputTokens = Math.max(chat.heldInputTokens, most);
   const holding = { ...chat, heldInputTokens };
-  return { ...holding, heldCost: heldCostOf(holding, chat.maxOutputTokens) };
+  return { ...holding, heldCostNanoUsd: heldCostOf(holding, chat.maxOutputTokens) };
 }

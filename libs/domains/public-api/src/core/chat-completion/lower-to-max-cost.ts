@@ -8,9 +8,9 @@ import type { ValidatedChatRequest } from './types';
  * `heldCost` stays above the maximum.
  */
 export function lowerToMaxCost(chat: ValidatedChatRequest, maxCost: NanoUsd): ValidatedChatRequest {
-  if (chat.heldCost <= maxCost) return chat;
+  if (chat.heldCostNanoUsd <= maxCost) return chat;
   const maxOutputTokens = Math.max(Math.min(1, chat.maxOutputTokens), affordableOutputTokens(maxCost, chat));
-  return { ...chat, maxOutputTokens, heldCost: heldCostOf(chat, maxOutputTokens) };
+  return { ...chat, maxOutputTokens, heldCostNanoUsd: heldCostOf(chat, maxOutputTokens) };
 }
 
 /** The largest max_tokens whose maximum cost the amount covers; 0 when none. */

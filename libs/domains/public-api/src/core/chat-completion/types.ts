@@ -196,7 +196,7 @@ export interface ValidatedChatRequest {
   /** The longest lifetime for which it can write to the provider's prompt cache. */
   readonly cacheWrites: CacheWriteLifetime;
   /** The maximum cost of the request, which is held. */
-  readonly heldCost: NanoUsd;
+  readonly heldCostNanoUsd: NanoUsd;
   /** See toolLoopSigner. */
   readonly signedBy?: string;
   /** Set only for a model that supports it. */

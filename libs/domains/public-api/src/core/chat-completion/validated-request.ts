@@ -39,7 +39,7 @@ export function validated(
     isOutputVisible,
     isJson,
     cacheWrites,
-    heldCost: heldCostOf({ model, heldInputTokens, n, cacheWrites }, maxOutputTokens),
+    heldCostNanoUsd: heldCostOf({ model, heldInputTokens, n, cacheWrites }, maxOutputTokens),
     signedBy,
     promptCacheKey,
     externalUser,

@@ -19,18 +19,18 @@ const RETRY_SOON_MS = 2_000;
 
 /** The available balance and the estimated cost of a request. */
 export interface MissingCredits {
-  readonly available: NanoUsd;
+  readonly availableNanoUsd: NanoUsd;
   /** Reserved by running requests, in addition. */
-  readonly held: NanoUsd;
-  readonly estimatedCost: NanoUsd;
+  readonly heldNanoUsd: NanoUsd;
+  readonly estimatedCostNanoUsd: NanoUsd;
 }
 
 export function insufficientCredits(
-  { available, held, estimatedCost }: MissingCredits,
+  { availableNanoUsd, heldNanoUsd, estimatedCostNanoUsd }: MissingCredits,
   chat: ValidatedChatRequest,
 ): Refusal {
-  const isTemporary = available + held >= estimatedCost;
-  const affordable = affordableOutputTokens(available, chat);
+  const isTemporary = availableNanoUsd + heldNanoUsd >= estimatedCostNanoUsd;
+  const affordable = affordableOutputTokens(availableNanoUsd, chat);
   const fix =
     affordable > 0
       ? `Lower max_tokens (${chat.maxOutputTokens} for this request) to at most ${affordable}, or add credit.`
@@ -38,13 +38,13 @@ export function insufficientCredits(
         ? 'Add credit, or shorten the input.'
         : 'Add credit; lowering max_tokens is not enough.';
   const advice = isTemporary ? `Retry in a few seconds, when they have finished. Or: ${fix}` : fix;
-  const reserved = held > 0n ? `; running requests reserve $${formatUsd(held)}` : '';
+  const reserved = heldNanoUsd > 0n ? `; running requests reserve $${formatUsd(heldNanoUsd)}` : '';
   return refuse('insufficient_credits', {
-    message: `This request can cost up to $${formatUsd(estimatedCost)} and $${formatUsd(available)} is available${reserved}. ${advice}`,
+    message: `This request can cost up to $${formatUsd(estimatedCostNanoUsd)} and $${formatUsd(availableNanoUsd)} is available${reserved}. ${advice}`,
     metadata: {
-      available: usdNumber(available),
-      held: usdNumber(held),
-      estimated_cost: usdNumber(estimatedCost),
+      available: usdNumber(availableNanoUsd),
+      held: usdNumber(heldNanoUsd),
+      estimated_cost: usdNumber(estimatedCostNanoUsd),
       currency: 'USD',
       max_affordable_output_tokens: affordable,
     },
@@ -55,18 +55,18 @@ export function insufficientCredits(
 /** The request alone can cost more than its x-max-cost-usd, with the shortest output. */
 export function maxCostExceeded(
   maxCost: NanoUsd,
-  { heldCost, maxOutputTokens }: ValidatedChatRequest,
+  { heldCostNanoUsd, maxOutputTokens }: ValidatedChatRequest,
 ): Refusal {
   const parts = maxOutputTokens === 0 ? 'The input' : 'The input and one token of output';
   return refuse('insufficient_credits', {
-    message: `${parts} can cost up to $${formatUsd(heldCost)}, more than the $${formatUsd(maxCost)} of ${MAX_COST_HEADER}. Shorten the input, use a cheaper model, or raise ${MAX_COST_HEADER}.`,
+    message: `${parts} can cost up to $${formatUsd(heldCostNanoUsd)}, more than the $${formatUsd(maxCost)} of ${MAX_COST_HEADER}. Shorten the input, use a cheaper model, or raise ${MAX_COST_HEADER}.`,
     metadata: {
       scope: 'request',
       limit_type: 'max_cost',
       limit: usdNumber(maxCost),
       available: usdNumber(maxCost),
       held: 0,
-      estimated_cost: usdNumber(heldCost),
+      estimated_cost: usdNumber(heldCostNanoUsd),
       currency: 'USD',
       max_affordable_output_tokens: 0,
     },
@@ -90,12 +90,12 @@ export interface ExceededBudget {
   readonly freesAt?: UnixMs;
   /** The id of a model, or a pattern of ids; absent: all models count. */
   readonly model?: string;
-  readonly limit: NanoUsd;
+  readonly limitNanoUsd: NanoUsd;
   /** Used or reserved in the period. */
-  readonly used: NanoUsd;
+  readonly usedNanoUsd: NanoUsd;
   /** The part of it that running requests reserve. */
-  readonly held: NanoUsd;
-  readonly estimatedCost: NanoUsd;
+  readonly heldNanoUsd: NanoUsd;
+  readonly estimatedCostNanoUsd: NanoUsd;
 }
 
 /** `daily_budget_exceeded` for a day; a longer budget needs a person to raise it, like the balance. */
@@ -133,9 +133,10 @@ function longBudgetExceeded(
   chat: ValidatedChatRequest,
   at: UnixMs,
 ): Refusal {
-  const { scope, hours, freesAt, model, limit, used, held, estimatedCost } = exceeded;
-  const left = nanoUsd(limit > used ? limit - used : 0n);
-  const isTemporary = limit - used + held >= estimatedCost;
+  const { scope, hours, freesAt, model, limitNanoUsd, usedNanoUsd, heldNanoUsd, estimatedCostNanoUsd } =
+    exceeded;
+  const left = nanoUsd(limitNanoUsd > usedNanoUsd ? limitNanoUsd - usedNanoUsd : 0n);
+  const isTemporary = limitNanoUsd - usedNanoUsd + heldNanoUsd >= estimatedCostNanoUsd;
   const affordable = affordableOutputTokens(left, chat);
   const fix =
     affordable > 0
@@ -153,14 +154,14 @@ function longBudgetExceeded(
         ? ` Unless more is spent, the budget covers it ${whenFree}.`
         : ` The budget resets ${whenFree}.`;
   const advice = isTemporary
-    ? `Running requests reserve $${formatUsd(held)} of it: retry in a few seconds, when they have finished. Or: ${fix}`
+    ? `Running requests reserve $${formatUsd(heldNanoUsd)} of it: retry in a few seconds, when they have finished. Or: ${fix}`
     : `${fix}${reset}`;
   const kind =
     scope === 'run'
       ? 'budget'
       : `${period === 'window' ? `${hours}-hour` : PERIOD_ADJECTIVES[period]} budget`;
   return refuse('insufficient_credits', {
-    message: `The ${kind} of $${formatUsd(limit)} of this ${ownerOf(exceeded)} does not cover this request: $${formatUsd(used)} is used or reserved and the request can cost up to $${formatUsd(estimatedCost)}. ${advice}`,
+    message: `The ${kind} of $${formatUsd(limitNanoUsd)} of this ${ownerOf(exceeded)} does not cover this request: $${formatUsd(usedNanoUsd)} is used or reserved and the request can cost up to $${formatUsd(estimatedCostNanoUsd)}. ${advice}`,
     metadata: {
       scope,
       limit_type: scope === 'run' ? 'run_budget' : `${PERIOD_ADJECTIVES[period]}_budget`,
@@ -168,10 +169,10 @@ function longBudgetExceeded(
       ...(model !== undefined && { model }),
       ...(hours !== undefined && { hours }),
       ...(end !== undefined && { resets_at: time }),
-      limit: usdNumber(limit),
+      limit: usdNumber(limitNanoUsd),
       available: usdNumber(left),
-      held: usdNumber(held),
-      estimated_cost: usdNumber(estimatedCost),
+      held: usdNumber(heldNanoUsd),
+      estimated_cost: usdNumber(estimatedCostNanoUsd),
       currency: 'USD',
       max_affordable_output_tokens: affordable,
     },
@@ -197,15 +198,15 @@ function endOfPeriod(period: Exclude<LongPeriod, 'window'>, at: UnixMs): UnixMs 
 }
 
 function dailyBudgetExceeded(exceeded: ExceededBudget, at: UnixMs): Refusal {
-  const { scope, model, limit, used, held, estimatedCost } = exceeded;
-  const isTemporary = limit - used + held >= estimatedCost;
+  const { scope, model, limitNanoUsd, usedNanoUsd, heldNanoUsd, estimatedCostNanoUsd } = exceeded;
+  const isTemporary = limitNanoUsd - usedNanoUsd + heldNanoUsd >= estimatedCostNanoUsd;
   const owner = ownerOf(exceeded);
   const untilMidnightMs = msUntilUtcMidnight(at);
-  const estimate = formatUsd(estimatedCost);
+  const estimate = formatUsd(estimatedCostNanoUsd);
   const message =
-    estimatedCost > limit
-      ? `This request alone can cost up to $${estimate}, more than the daily budget of $${formatUsd(limit)} of this ${owner}. Lower max_tokens or raise the budget.`
-      : `The daily budget of $${formatUsd(limit)} of this ${owner} does not cover this request: $${formatUsd(used)} is used or reserved today and the request can cost up to $${estimate}. ${isTemporary ? `Running requests reserve $${formatUsd(held)} of it: retry in a few seconds, when they have finished.` : 'The budget resets at 00:00 UTC.'}`;
+    estimatedCostNanoUsd > limitNanoUsd
+      ? `This request alone can cost up to $${estimate}, more than the daily budget of $${formatUsd(limitNanoUsd)} of this ${owner}. Lower max_tokens or raise the budget.`
+      : `The daily budget of $${formatUsd(limitNanoUsd)} of this ${owner} does not cover this request: $${formatUsd(usedNanoUsd)} is used or reserved today and the request can cost up to $${estimate}. ${isTemporary ? `Running requests reserve $${formatUsd(heldNanoUsd)} of it: retry in a few seconds, when they have finished.` : 'The budget resets at 00:00 UTC.'}`;
   return refuse('daily_budget_exceeded', {
     message,
     metadata: {
@@ -214,8 +215,8 @@ function dailyBudgetExceeded(exceeded: ExceededBudget, at: UnixMs): Refusal {
       period: 'day',
       ...(model !== undefined && { model }),
       resets_at: new Date(at + untilMidnightMs).toISOString(),
-      limit: usdNumber(limit),
-      held: usdNumber(held),
+      limit: usdNumber(limitNanoUsd),
+      held: usdNumber(heldNanoUsd),
     },
     retryAfterMs: untilMidnightMs,
     ...(isTemporary && { retrySoonMs: RETRY_SOON_MS }),

@@ -14,13 +14,13 @@ it.each([
   ['0.000000001', 1n],
   ['9999999.999999999', 9_999_999_999_999_999n],
 ])('reads the maximum cost %s exactly', (text, amount) => {
-  expect(parseSpendLimits({ [COST]: [text] })).toEqual({ maxCost: amount });
+  expect(parseSpendLimits({ [COST]: [text] })).toEqual({ maxCostNanoUsd: amount });
 });
 
 it('reads a run with and without its budget', () => {
   expect(parseSpendLimits({ [RUN]: ['agent/42'] })).toEqual({ run: { id: 'agent/42' } });
   expect(parseSpendLimits({ [RUN]: ['r'.repeat(128)], [BUDGET]: ['2.5'] })).toEqual({
-    run: { id: 'r'.repeat(128), budget: 2_500_000_000n },
+    run: { id: 'r'.repeat(128), budgetNanoUsd: 2_500_000_000n },
   });
 });
 

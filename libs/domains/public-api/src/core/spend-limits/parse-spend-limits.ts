@@ -4,7 +4,7 @@ import { isRefusal, type Refusal, refuse } from '@gateway/errors';
 /** What a request, and the run that it belongs to, may cost, as its headers say. */
 export interface SpendLimits {
   /** The maximum cost of this request. */
-  readonly maxCost?: NanoUsd;
+  readonly maxCostNanoUsd?: NanoUsd;
   readonly run?: Run;
 }
 
@@ -12,7 +12,7 @@ export interface SpendLimits {
 export interface Run {
   readonly id: string;
   /** Fixed by the run's first request; ignored afterwards. */
-  readonly budget?: NanoUsd;
+  readonly budgetNanoUsd?: NanoUsd;
 }
 
 export const MAX_COST_HEADER = 'x-max-cost-usd';
@@ -33,15 +33,18 @@ type HeaderValues = Readonly<Record<string, readonly string[] | undefined>>;
 /** @returns `invalid_request` with the name of the first invalid header as its param. */
 export function parseSpendLimits(headers: HeaderValues): SpendLimits | Refusal {
   const { [MAX_COST_HEADER]: maxCosts, [RUN_ID_HEADER]: runIds, [RUN_BUDGET_HEADER]: budgets } = headers;
-  const maxCost = parseAmount(MAX_COST_HEADER, maxCosts);
-  if (isRefusal(maxCost)) return maxCost;
+  const maxCostNanoUsd = parseAmount(MAX_COST_HEADER, maxCosts);
+  if (isRefusal(maxCostNanoUsd)) return maxCostNanoUsd;
   const run = parseRun(runIds, budgets);
   if (isRefusal(run)) return run;
-  return { maxCost, ...(run && { run }) };
+  return { maxCostNanoUsd, ...(run && { run }) };
 }
 
-function parseRun(ids: readonly string[] | undefined, budgets: readonly string[] | undefined) {
-  const budget = parseAmount(RUN_BUDGET_HEADER, budgets);
+function parseRun(
+  ids: readonly string[] | undefined,
+  budgets: readonly string[] | undefined,
+): Run | Refusal | undefined {
+  const budgetNanoUsd = parseAmount(RUN_BUDGET_HEADER, budgets);
   if (!ids) {
     if (!budgets) return undefined;
     return invalid(RUN_ID_HEADER, `is missing: ${RUN_BUDGET_HEADER} needs it.`);
@@ -50,8 +53,8 @@ function parseRun(ids: readonly string[] | undefined, budgets: readonly string[]
   if (ids.length !== 1 || !RUN_ID_PATTERN.test(id)) {
     return invalid(RUN_ID_HEADER, 'must be sent once, with 1 to 128 visible ASCII characters.');
   }
-  if (isRefusal(budget)) return budget;
-  return { id, budget };
+  if (isRefusal(budgetNanoUsd)) return budgetNanoUsd;
+  return { id, budgetNanoUsd };
 }
 
 function parseAmount(name: string, values: readonly string[] | undefined): NanoUsd | Refusal | undefined {

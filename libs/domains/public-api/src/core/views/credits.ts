@@ -3,23 +3,23 @@ import { nanoUsd, usdNumber, type NanoUsd } from '@gateway/base';
 /** Totals of an organization's account. */
 export interface Credits {
   /** Sum of all credit added. */
-  readonly totalCredits: NanoUsd;
+  readonly totalCreditsNanoUsd: NanoUsd;
   /** Sum of all charges. */
-  readonly totalUsage: NanoUsd;
+  readonly totalUsageNanoUsd: NanoUsd;
   /** Sum of open holds. */
-  readonly reserved: NanoUsd;
+  readonly heldNanoUsd: NanoUsd;
 }
 
 /** The response of GET /v1/credits, in US dollars. `available` is the amount that a 402 reports. */
-export function creditsView({ totalCredits, totalUsage, reserved }: Credits): object {
-  const balance = totalCredits - totalUsage;
+export function creditsView({ totalCreditsNanoUsd, totalUsageNanoUsd, heldNanoUsd }: Credits): object {
+  const balance = totalCreditsNanoUsd - totalUsageNanoUsd;
   return {
     data: {
-      total_credits: usdNumber(totalCredits),
-      total_usage: usdNumber(totalUsage),
+      total_credits: usdNumber(totalCreditsNanoUsd),
+      total_usage: usdNumber(totalUsageNanoUsd),
       balance: usdNumber(nanoUsd(balance)),
-      reserved: usdNumber(reserved),
-      available: usdNumber(nanoUsd(balance - reserved)),
+      reserved: usdNumber(heldNanoUsd),
+      available: usdNumber(nanoUsd(balance - heldNanoUsd)),
       currency: 'USD',
     },
   };

@@ -16,7 +16,7 @@ export interface SettledGeneration {
   /** Whether the provider reported the usage, or the gateway counted it because the report was absent or implausible. */
   readonly usageSource?: 'provider' | 'counted' | undefined;
   /** The amount charged to the balance. */
-  readonly charged: NanoUsd;
+  readonly chargedNanoUsd: NanoUsd;
   readonly latencyMs: number;
   readonly generationTimeMs: number;
   readonly apiType: ApiType;
@@ -26,7 +26,7 @@ export interface SettledGeneration {
 /** The response of GET /v1/generation. Times in milliseconds, amounts in US dollars. */
 export function generationView(generation: SettledGeneration): object {
   const { usage } = generation;
-  const cost = usdNumber(generation.charged);
+  const cost = usdNumber(generation.chargedNanoUsd);
   return {
     data: {
       id: generation.id,

@@ -10,7 +10,7 @@ export interface UsageSums {
   /** Written to the prompt cache for five minutes. */
   readonly cacheWriteTokens: number | bigint;
   readonly cacheWrite1hTokens: number | bigint;
-  readonly cost: NanoUsd;
+  readonly costNanoUsd: NanoUsd;
 }
 
 /** Sums of one group, with the values of its dimensions. */
@@ -29,10 +29,10 @@ export interface UsageGroup extends UsageSums {
 
 /** The budget of a run. */
 export interface RunAccount {
-  readonly budget: NanoUsd;
-  readonly spent: NanoUsd;
+  readonly budgetNanoUsd: NanoUsd;
+  readonly spentNanoUsd: NanoUsd;
   /** Reserved by its running requests. */
-  readonly held: NanoUsd;
+  readonly heldNanoUsd: NanoUsd;
 }
 
 /**
@@ -74,12 +74,12 @@ export function usageView(
 }
 
 /** A charge above its hold may exceed the budget: nothing remains then. */
-function runView({ budget, spent, held }: RunAccount): object {
-  const remaining = budget - spent - held;
+function runView({ budgetNanoUsd, spentNanoUsd, heldNanoUsd }: RunAccount): object {
+  const remaining = budgetNanoUsd - spentNanoUsd - heldNanoUsd;
   return {
-    limit: usdNumber(budget),
-    spent: usdNumber(spent),
-    held: usdNumber(held),
+    limit: usdNumber(budgetNanoUsd),
+    spent: usdNumber(spentNanoUsd),
+    held: usdNumber(heldNanoUsd),
     remaining: usdNumber(nanoUsd(remaining > 0n ? remaining : 0n)),
   };
 }
@@ -93,6 +93,6 @@ function sumsView(sums: UsageSums): object {
     cached_tokens: Number(sums.cachedTokens),
     cache_write_tokens: Number(sums.cacheWriteTokens) + Number(sums.cacheWrite1hTokens),
     total_tokens: Number(sums.promptTokens) + Number(sums.completionTokens),
-    total_cost: usdNumber(sums.cost),
+    total_cost: usdNumber(sums.costNanoUsd),
   };
 }

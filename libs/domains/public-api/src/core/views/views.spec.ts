@@ -136,9 +136,9 @@ describe('the model list', () => {
 it('credits: added, used, balance, reserved and available', () => {
   expect(
     creditsView({
-      totalCredits: nanoUsd(100_500_000_000n),
-      totalUsage: nanoUsd(25_750_000_001n),
-      reserved: nanoUsd(350_000_000n),
+      totalCreditsNanoUsd: nanoUsd(100_500_000_000n),
+      totalUsageNanoUsd: nanoUsd(25_750_000_001n),
+      heldNanoUsd: nanoUsd(350_000_000n),
     }),
   ).toEqual({
     data: {
@@ -173,7 +173,7 @@ it('a generation has the documented shape', () => {
       },
       usageSource: 'provider',
       apiType: 'messages',
-      charged: nanoUsd(1_500_000n),
+      chargedNanoUsd: nanoUsd(1_500_000n),
       latencyMs: 310,
       generationTimeMs: 1_200,
     }),
@@ -215,7 +215,7 @@ it('usage: totals and groups with their dimensions', () => {
     cachedTokens: 0n,
     cacheWriteTokens: 30n,
     cacheWrite1hTokens: 40n,
-    cost: nanoUsd(28_500_000n),
+    costNanoUsd: nanoUsd(28_500_000n),
   };
   const numbers = {
     requests: 12,
@@ -281,12 +281,12 @@ it('usage of a run: its budget, with never less than nothing left', () => {
     cachedTokens: 0n,
     cacheWriteTokens: 0n,
     cacheWrite1hTokens: 0n,
-    cost: nanoUsd(0n),
+    costNanoUsd: nanoUsd(0n),
   };
   const run = (spent: bigint) => ({
-    budget: nanoUsd(2_000_000_000n),
-    spent: nanoUsd(spent),
-    held: nanoUsd(250_000_000n),
+    budgetNanoUsd: nanoUsd(2_000_000_000n),
+    spentNanoUsd: nanoUsd(spent),
+    heldNanoUsd: nanoUsd(250_000_000n),
   });
   expect(usageView(query, none, [], run(500_000_000n))).toMatchObject({
     run_id: 'agent/42',

@@ -66,15 +66,15 @@ function windowsOf(rows: readonly WindowRow[]): SettledWindow[] {
     if (window?.organizationId !== row.organization_id) {
       window = {
         organizationId: row.organization_id,
-        fromUnixMs: Number(row.from_unix_ms) as UnixMs,
-        untilUnixMs: Number(row.until_unix_ms) as UnixMs,
+        from: Number(row.from_unix_ms) as UnixMs,
+        until: Number(row.until_unix_ms) as UnixMs,
         hours: [],
       };
       windows.push(window);
     }
     if (row.hour_unix_ms === null) continue;
     window.hours.push({
-      hourUnixMs: Number(row.hour_unix_ms) as UnixMs,
+      startsAt: Number(row.hour_unix_ms) as UnixMs,
       generations: row.generations,
       costNanoUsd: nanoUsd(row.cost_nano_usd),
       chargedNanoUsd: nanoUsd(row.charged_nano_usd),

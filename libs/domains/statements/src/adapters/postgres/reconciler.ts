@@ -60,7 +60,7 @@ export function createPostgresReconciler(ports: PostgresReconcilerPorts): Ledger
     if (!run) return undefined;
     return {
       organizations: run.organizations,
-      reconciledUntilUnixMs: Number(run.reconciled_until_unix_ms) as UnixMs,
+      reconciledUntil: Number(run.reconciled_until_unix_ms) as UnixMs,
       differences: await readDifferences(pool, MAX_DIFFERENCES),
     };
   }
@@ -101,7 +101,7 @@ async function readDifferences(pool: Pool, limit: number): Promise<readonly Diff
     generationId: row.reference === '' ? undefined : row.reference,
     expectedNanoUsd: BigInt(row.expected),
     foundNanoUsd: BigInt(row.found),
-    firstSeenUnixMs: Number(row.first_seen_unix_ms) as UnixMs,
+    firstSeenAt: Number(row.first_seen_unix_ms) as UnixMs,
   }));
 }
 

@@ -91,17 +91,17 @@ export async function compareSettlements(
     text: SETTLED,
     values: [
       textArray(announced, ({ organizationId }) => organizationId),
-      plainArray(announced, ({ hourUnixMs }) => hourUnixMs),
-      plainArray(announced, ({ fromUnixMs }) => fromUnixMs),
-      plainArray(announced, ({ untilUnixMs }) => untilUnixMs),
+      plainArray(announced, ({ startsAt }) => startsAt),
+      plainArray(announced, ({ from }) => from),
+      plainArray(announced, ({ until }) => until),
     ],
   });
   return announced.map(
-    ({ organizationId, hourUnixMs, fromUnixMs, generations, costNanoUsd, chargedNanoUsd }, index) => ({
+    ({ organizationId, startsAt, from, generations, costNanoUsd, chargedNanoUsd }, index) => ({
       organizationId,
       kind: 'settlements',
-      startsUnixMs: hourUnixMs,
-      fromUnixMs,
+      startsAt,
+      from,
       expected: { generations, costNanoUsd, chargedNanoUsd },
       found: sumsOf(rows[index]),
     }),
@@ -119,7 +119,7 @@ export async function compareSums(
     text: COMPARISONS[kind],
     values: [
       textArray(subjects, ({ organizationId }) => organizationId),
-      plainArray(subjects, ({ startsUnixMs }) => startsUnixMs),
+      plainArray(subjects, ({ startsAt }) => startsAt),
     ],
   });
   return subjects.map((subject, index) => {

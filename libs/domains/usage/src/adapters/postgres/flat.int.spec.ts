@@ -87,7 +87,7 @@ const all: GenerationFilter = {
   minCostNanoUsd: undefined,
   maxCostNanoUsd: undefined,
 };
-const middleCursor = { created: (END - 15 * DAY_MS) as UnixMs, id: 'gen-x' };
+const middleCursor = { createdAt: (END - 15 * DAY_MS) as UnixMs, id: 'gen-x' };
 
 it.each([
   ['the first page', all, undefined, 200],

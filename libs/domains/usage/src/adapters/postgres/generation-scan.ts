@@ -34,8 +34,8 @@ export function scanStatements(
   if (filter.until !== undefined) indexed.push(`created_unix_ms < ${value(filter.until)}`);
   // The first condition is redundant, but lets the index scan start at the cursor.
   if (after) {
-    indexed.push(`created_unix_ms <= ${value(after.created)}`);
-    indexed.push(`(created_unix_ms, id) < (${value(after.created)}, ${value(after.id)})`);
+    indexed.push(`created_unix_ms <= ${value(after.createdAt)}`);
+    indexed.push(`(created_unix_ms, id) < (${value(after.createdAt)}, ${value(after.id)})`);
   }
   if (filter.keyId !== undefined) indexed.push(`key_id = ${value(filter.keyId)}`);
   if (filter.externalUser !== undefined) indexed.push(`external_user = ${value(filter.externalUser)}`);

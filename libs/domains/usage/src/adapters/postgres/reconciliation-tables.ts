@@ -116,9 +116,9 @@ export async function storeAnnounced(pool: Pool, announced: readonly AnnouncedHo
     text: STORE,
     values: [
       textArray(distinct, ({ organizationId }) => organizationId),
-      plainArray(distinct, ({ fromUnixMs }) => fromUnixMs),
-      plainArray(distinct, ({ untilUnixMs }) => untilUnixMs),
-      plainArray(distinct, ({ hourUnixMs }) => hourUnixMs),
+      plainArray(distinct, ({ from }) => from),
+      plainArray(distinct, ({ until }) => until),
+      plainArray(distinct, ({ startsAt }) => startsAt),
       plainArray(distinct, ({ generations }) => generations),
       plainArray(distinct, ({ costNanoUsd }) => costNanoUsd),
       plainArray(distinct, ({ chargedNanoUsd }) => chargedNanoUsd),
@@ -135,9 +135,9 @@ export async function readAnnounced(client: ClientBase, limit: number): Promise<
   });
   return rows.map((row) => ({
     organizationId: row.organization_id,
-    fromUnixMs: timeOf(row.from_unix_ms),
-    untilUnixMs: timeOf(row.until_unix_ms),
-    hourUnixMs: timeOf(row.hour_unix_ms),
+    from: timeOf(row.from_unix_ms),
+    until: timeOf(row.until_unix_ms),
+    startsAt: timeOf(row.hour_unix_ms),
     generations: row.generations,
     costNanoUsd: nanoUsd(row.cost_nano_usd),
     chargedNanoUsd: nanoUsd(row.charged_nano_usd),
@@ -180,7 +180,7 @@ export async function recordComparisons(
     ]),
     now,
   ]);
-  const until = announced.reduce((latest, { untilUnixMs }) => Math.max(latest, untilUnixMs), 0);
+  const until = announced.reduce((latest, { until }) => Math.max(latest, until), 0);
   const { rows } = await client.query<{ compared_until_unix_ms: bigint }>(ADVANCE, [until]);
   return timeOf(rows[0]?.compared_until_unix_ms ?? 0n);
 }
@@ -218,20 +218,20 @@ export async function readDifferences(
       costNanoUsd: nanoUsd(row.found_cost_nano_usd),
       chargedNanoUsd: nanoUsd(row.found_charged_nano_usd),
     },
-    firstSeenUnixMs: timeOf(row.first_seen_unix_ms),
+    firstSeenAt: timeOf(row.first_seen_unix_ms),
   }));
 }
 
-function keyOfAnnounced({ organizationId, fromUnixMs, hourUnixMs }: AnnouncedHour): string {
-  return `${fromUnixMs} ${hourUnixMs} ${organizationId}`;
+function keyOfAnnounced({ organizationId, from, startsAt }: AnnouncedHour): string {
+  return `${from} ${startsAt} ${organizationId}`;
 }
 
 function keysOf(subjects: readonly Subject[]): string[] {
   return [
     textArray(subjects, ({ organizationId }) => organizationId),
     textArray(subjects, ({ kind }) => kind),
-    plainArray(subjects, ({ startsUnixMs }) => startsUnixMs),
-    plainArray(subjects, ({ fromUnixMs }) => fromUnixMs),
+    plainArray(subjects, ({ startsAt }) => startsAt),
+    plainArray(subjects, ({ from }) => from),
   ];
 }
 
@@ -244,8 +244,8 @@ function subjectOf(row: SubjectRow): Subject {
   return {
     organizationId: row.organization_id,
     kind: row.kind,
-    startsUnixMs: timeOf(row.starts_unix_ms),
-    fromUnixMs: timeOf(row.from_unix_ms),
+    startsAt: timeOf(row.starts_unix_ms),
+    from: timeOf(row.from_unix_ms),
   };
 }
 

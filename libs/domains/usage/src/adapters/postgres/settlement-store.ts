@@ -1,73 +1,13 @@
-import { encodePrices, HOUR_MS, utcDay, type ConsumerProgress } from '@gateway/base';
-import { inOneRoundTrip, plainArray, textArray } from '@gateway/database';
+import { HOUR_MS, type ConsumerProgress } from '@gateway/base';
+import { inOneRoundTrip } from '@gateway/database';
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import type { SettlementStore } from '../../core/ports';
-import { statusOf, type SettledGeneration, type StoredGeneration } from '../../core/settled-generation';
+import { COLUMNS } from './generation-columns';
 import { createPostgresGenerationTables } from './generation-tables';
 import { ADD_TO_ERROR_COUNTS } from './error-counts';
 import { addToRollup, sumsOfGenerations, sumsOfRollups } from './rollup-columns';
 import { ADD_TO_VALUE_ROLLUPS } from './value-rollups';
 
-interface Column {
-  readonly name: string;
-  readonly type: 'text' | 'bigint' | 'boolean' | 'date' | 'jsonb';
-  /** This column of all generations, as a PostgreSQL array literal. */
-  readonly encode: (generations: readonly StoredGeneration[]) => string;
-}
-
-type Read<Value> = (generation: StoredGeneration) => Value;
-
-function text(name: string, read: Read<string | undefined>, type: 'text' | 'jsonb' = 'text'): Column {
-  return { name, type, encode: (generations) => textArray(generations, read) };
-}
-
-function plain(
-  type: Column['type'],
-  name: string,
-  read: Read<string | number | bigint | boolean | undefined>,
-): Column {
-  return { name, type, encode: (generations) => plainArray(generations, read) };
-}
-
-/** The columns of `generations` and their sources. */
-const COLUMNS: readonly Column[] = [
-  text('id', ({ id }) => id),
-  text('organization_id', ({ organizationId }) => organizationId),
-  text('key_id', ({ keyId }) => keyId),
-  text('request_id', ({ requestId }) => requestId),
-  text('model_id', ({ modelId }) => modelId),
-  text('provider', ({ provider }) => provider),
-  text('provider_model', ({ providerModel }) => providerModel),
-  plain('bigint', 'created_unix_ms', ({ createdAt }) => createdAt),
-  plain('bigint', 'settled_unix_ms', ({ settledAt }) => settledAt),
-  plain('date', 'day', ({ createdAt }) => utcDay(createdAt)),
-  plain('boolean', 'streamed', ({ streamed }) => streamed),
-  plain('boolean', 'cancelled', ({ cancelled }) => cancelled),
-  text('finish_reason', ({ finishReason }) => finishReason),
-  plain('bigint', 'prompt_tokens', ({ usage }) => usage.promptTokens),
-  plain('bigint', 'cached_tokens', ({ usage }) => usage.cachedTokens),
-  plain('bigint', 'cache_write_tokens', ({ usage }) => usage.cacheWriteTokens),
-  plain('bigint', 'cache_write_1h_tokens', ({ usage }) => usage.cacheWrite1hTokens),
-  plain('bigint', 'image_tokens', ({ usage }) => usage.imageTokens),
-  plain('bigint', 'completion_tokens', ({ usage }) => usage.completionTokens),
-  plain('bigint', 'reasoning_tokens', ({ usage }) => usage.reasoningTokens),
-  plain('bigint', 'cost_nano_usd', ({ costNanoUsd }) => costNanoUsd),
-  plain('bigint', 'charged_nano_usd', ({ chargedNanoUsd }) => chargedNanoUsd),
-  plain('bigint', 'latency_ms', ({ latencyMs }) => latencyMs),
-  plain('bigint', 'generation_time_ms', ({ generationTimeMs }) => generationTimeMs),
-  text('external_user', ({ externalUser }) => externalUser),
-  text('error_code', ({ errorCode }) => errorCode),
-  text('usage_source', ({ usageSource }) => usageSource),
-  text('status', statusOf),
-  plain('bigint', 'time_to_first_token_ms', ({ timeToFirstTokenMs }) => timeToFirstTokenMs),
-  text('attempts', attemptsJson, 'jsonb'),
-  text('prices', ({ prices }) => prices && encodePrices(prices)),
-  plain('bigint', 'provider_cost_nano_usd', ({ providerCostNanoUsd }) => providerCostNanoUsd),
-  text('run_id', ({ runId }) => runId),
-  text('project_id', ({ projectId }) => projectId),
-  text('api_type', ({ apiType }) => apiType),
-  text('tags', tagsJson, 'jsonb'),
-];
 const columnNames = COLUMNS.map(({ name }) => name).join(', ');
 
 /**
@@ -153,25 +93,4 @@ export function createPostgresSettlementStore(pool: Pool): SettlementStore {
       }
     },
   };
-}
-
-function tagsJson({ tags }: SettledGeneration): string | undefined {
-  if (tags.length === 0) return undefined;
-  return JSON.stringify(Object.fromEntries(tags.map(({ name, value }) => [name, value])));
-}
-
-function attemptsJson({ attempts }: SettledGeneration): string | undefined {
-  return (
-    attempts &&
-    JSON.stringify(
-      attempts.map(({ provider, providerModel, reason, outcome, durationMs, error }) => ({
-        provider,
-        provider_model: providerModel,
-        reason,
-        outcome,
-        duration_ms: durationMs,
-        error,
-      })),
-    )
-  );
 }

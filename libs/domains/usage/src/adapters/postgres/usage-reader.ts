@@ -1,12 +1,13 @@
-import { apiTypeOf, DAY_MS, decodePrices, nanoUsd, utcDay, type Tag, type UnixMs } from '@gateway/base';
+import { DAY_MS, nanoUsd, utcDay, type UnixMs } from '@gateway/base';
 import type { Pool } from 'pg';
 import type { UsageReader } from '../../core/ports';
-import type { ProviderAttempt, SettledGeneration } from '../../core/settled-generation';
+import type { SettledGeneration } from '../../core/settled-generation';
 import type { UsageRow } from '../../core/usage-report';
 import { countErrors, readRefused } from './error-counts';
 import { readKeyActivity } from './key-activity';
 import { readReconciliation } from './reconciliation-tables';
 import { findRefusedAnywhere, listRefused } from './refusal-store';
+import { generationOf, type GenerationRow } from './generation-columns';
 import { scanStatements } from './generation-scan';
 import { readGroups, readSeries } from './usage-series';
 import { SUM_USAGE_BY_VALUE } from './value-sums';
@@ -93,41 +94,6 @@ const READ_BY_IDS = `
   where organization_id = $1 and id = any ($2::text[]) and created_unix_ms between $3 and $4
   order by created_unix_ms desc, id desc`;
 
-interface GenerationRow {
-  readonly id: string;
-  readonly organization_id: string;
-  readonly key_id: string;
-  readonly request_id: string;
-  readonly model_id: string;
-  readonly provider: string;
-  readonly provider_model: string;
-  readonly created_unix_ms: bigint;
-  readonly settled_unix_ms: bigint;
-  readonly streamed: boolean;
-  readonly cancelled: boolean;
-  readonly finish_reason: string;
-  readonly prompt_tokens: bigint;
-  readonly cached_tokens: bigint;
-  readonly cache_write_tokens: bigint;
-  readonly cache_write_1h_tokens: bigint;
-  readonly image_tokens: bigint;
-  readonly completion_tokens: bigint;
-  readonly reasoning_tokens: bigint;
-  readonly cost_nano_usd: bigint;
-  readonly charged_nano_usd: bigint;
-  readonly latency_ms: bigint;
-  readonly generation_time_ms: bigint;
-  readonly external_user: string | null;
-  readonly project_id: string;
-  readonly api_type: string;
-  readonly tags: Readonly<Record<string, string>> | null;
-  readonly error_code: string | null;
-  readonly usage_source: string | null;
-  readonly time_to_first_token_ms: bigint | null;
-  readonly attempts: readonly AttemptJson[] | null;
-  readonly prices: string | null;
-}
-
 interface SumRow {
   readonly day: string | null;
   readonly model_id?: string | null;
@@ -187,7 +153,7 @@ export function createPostgresUsageReader(pool: Pool): UsageReader {
       const found = await readGenerations(pool, filter.organizationId, cursors);
       if (!mayStop || cursors.length === limit) return { found, stoppedAt: undefined };
       const [last] = (await pool.query<CursorRow>(end.text, [...end.values])).rows;
-      return { found, stoppedAt: last && { created: Number(last.created_unix_ms) as UnixMs, id: last.id } };
+      return { found, stoppedAt: last && { createdAt: Number(last.created_unix_ms) as UnixMs, id: last.id } };
     },
     readSeries: (query, maxRows) => readSeries(pool, query, maxRows),
     readGroups: (query, offset, limit) => readGroups(pool, query, offset, limit),
@@ -273,67 +239,4 @@ function usageRowOf(row: SumRow): UsageRow {
     cacheWrite1hTokens: row.cache_write_1h_tokens,
     costNanoUsd: nanoUsd(row.cost_nano_usd),
   };
-}
-
-function generationOf(row: GenerationRow): SettledGeneration {
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    keyId: row.key_id,
-    requestId: row.request_id,
-    modelId: row.model_id,
-    provider: row.provider,
-    providerModel: row.provider_model,
-    createdAt: Number(row.created_unix_ms) as UnixMs,
-    settledAt: Number(row.settled_unix_ms) as UnixMs,
-    streamed: row.streamed,
-    cancelled: row.cancelled,
-    finishReason: row.finish_reason,
-    usage: {
-      promptTokens: Number(row.prompt_tokens),
-      cachedTokens: Number(row.cached_tokens),
-      cacheWriteTokens: Number(row.cache_write_tokens),
-      cacheWrite1hTokens: Number(row.cache_write_1h_tokens),
-      imageTokens: Number(row.image_tokens),
-      completionTokens: Number(row.completion_tokens),
-      reasoningTokens: Number(row.reasoning_tokens),
-    },
-    usageSource:
-      row.usage_source === 'provider' || row.usage_source === 'counted' ? row.usage_source : undefined,
-    costNanoUsd: nanoUsd(row.cost_nano_usd),
-    chargedNanoUsd: nanoUsd(row.charged_nano_usd),
-    latencyMs: Number(row.latency_ms),
-    generationTimeMs: Number(row.generation_time_ms),
-    externalUser: row.external_user ?? undefined,
-    projectId: row.project_id,
-    apiType: apiTypeOf(row.api_type),
-    tags: tagsOf(row.tags ?? {}),
-    errorCode: row.error_code ?? undefined,
-    timeToFirstTokenMs: row.time_to_first_token_ms === null ? undefined : Number(row.time_to_first_token_ms),
-    attempts: row.attempts?.map(attemptOf),
-    prices: row.prices === null ? undefined : decodePrices(row.prices),
-  };
-}
-
-/** PostgreSQL orders names by their length first. */
-function tagsOf(tags: Readonly<Record<string, string>>): readonly Tag[] {
-  return Object.entries(tags)
-    .map(([name, value]) => ({ name, value }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-/** The JSON format of the settlement store. */
-interface AttemptJson {
-  readonly provider: string;
-  readonly provider_model: string;
-  readonly reason: string;
-  readonly outcome: string;
-  readonly duration_ms: number;
-  /** Absent without an error. */
-  readonly error?: ProviderAttempt['error'];
-}
-
-function attemptOf(attempt: AttemptJson): ProviderAttempt {
-  const { provider_model: providerModel, duration_ms: durationMs, error, ...others } = attempt;
-  return { providerModel, durationMs, error, ...others };
 }

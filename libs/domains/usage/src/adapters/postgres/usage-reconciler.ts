@@ -43,8 +43,12 @@ export function createPostgresUsageReconciler({
       const subjects = subjectsOf(kind, announced, known, (now - SUMS_COMPARED_FOR_MS) as UnixMs);
       if (subjects.length > 0) compared.push(...(await compareSums(client, kind, subjects)));
     }
-    const comparedUntilUnixMs = await recordComparisons(client, { compared, announced, now });
-    return { hours: announced.length, comparedUntilUnixMs, differences: await readDifferences(client) };
+    const comparedUntil = await recordComparisons(client, { compared, announced, now });
+    return {
+      hours: announced.length,
+      comparedUntil,
+      differences: await readDifferences(client),
+    };
   }
 
   return {
@@ -64,16 +68,16 @@ function subjectsOf(
 ): Subject[] {
   const spanMs = kind === 'hourly_sums' || kind === 'hourly_values' ? HOUR_MS : DAY_MS;
   const subjects = new Map<string, Subject>();
-  const add = (organizationId: string, startsUnixMs: UnixMs) =>
-    subjects.set(`${organizationId} ${startsUnixMs}`, {
+  const add = (organizationId: string, startsAt: UnixMs) =>
+    subjects.set(`${organizationId} ${startsAt}`, {
       organizationId,
       kind,
-      startsUnixMs,
-      fromUnixMs: 0 as UnixMs,
+      startsAt,
+      from: 0 as UnixMs,
     });
-  for (const { organizationId, hourUnixMs } of announced) {
-    if (hourUnixMs >= since) add(organizationId, (Math.floor(hourUnixMs / spanMs) * spanMs) as UnixMs);
+  for (const { organizationId, startsAt } of announced) {
+    if (startsAt >= since) add(organizationId, (Math.floor(startsAt / spanMs) * spanMs) as UnixMs);
   }
-  for (const one of known) if (one.kind === kind) add(one.organizationId, one.startsUnixMs);
+  for (const one of known) if (one.kind === kind) add(one.organizationId, one.startsAt);
   return [...subjects.values()];
 }

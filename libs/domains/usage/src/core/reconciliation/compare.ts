@@ -23,9 +23,9 @@ export interface Subject {
   readonly organizationId: string;
   readonly kind: (typeof DIFFERENCE_KINDS)[number];
   /** Start of the hour or day. */
-  readonly startsUnixMs: UnixMs;
+  readonly startsAt: UnixMs;
   /** Start of the compared settlements; zero for sums. */
-  readonly fromUnixMs: UnixMs;
+  readonly from: UnixMs;
 }
 
 export interface Comparison extends Subject {
@@ -34,7 +34,7 @@ export interface Comparison extends Subject {
 }
 
 export interface Difference extends Comparison {
-  readonly firstSeenUnixMs: UnixMs;
+  readonly firstSeenAt: UnixMs;
 }
 
 /** Compares counts and amounts exactly. */

@@ -7,7 +7,7 @@ const MONTH_HOURS = 31 * 24;
 const unixMs = (ms: number) => ms as UnixMs;
 const hourly = (count: number) => Array.from({ length: count }, (_, index) => FIRST + index * HOUR_MS);
 const settled = (hourUnixMs: number): SettledHour => ({
-  hourUnixMs: unixMs(hourUnixMs),
+  startsAt: unixMs(hourUnixMs),
   generations: 3n,
   costNanoUsd: nanoUsd(20n),
   chargedNanoUsd: nanoUsd(10n),
@@ -16,13 +16,13 @@ const settled = (hourUnixMs: number): SettledHour => ({
 function compared(fromUnixMs: number, untilUnixMs: number, hours: readonly SettledHour[] = []) {
   return hoursToCompare({
     organizationId: 'org-a',
-    fromUnixMs: unixMs(fromUnixMs),
-    untilUnixMs: unixMs(untilUnixMs),
+    from: unixMs(fromUnixMs),
+    until: unixMs(untilUnixMs),
     hours,
   });
 }
 
-const startsOf = (announced: ReturnType<typeof compared>) => announced.map(({ hourUnixMs }) => hourUnixMs);
+const startsOf = (announced: ReturnType<typeof compared>) => announced.map(({ startsAt }) => startsAt);
 
 it('compares every hour of the window, also across midnight, with zero settlements unless announced', () => {
   const announced = compared(FIRST, FIRST + 4 * HOUR_MS, [settled(FIRST + 2 * HOUR_MS)]);
@@ -31,8 +31,8 @@ it('compares every hour of the window, also across midnight, with zero settlemen
   expect(announced[2]).toEqual({
     ...settled(FIRST + 2 * HOUR_MS),
     organizationId: 'org-a',
-    fromUnixMs: FIRST,
-    untilUnixMs: FIRST + 4 * HOUR_MS,
+    from: FIRST,
+    until: FIRST + 4 * HOUR_MS,
   });
 });
 

@@ -8,23 +8,23 @@ const MAX_WINDOW_HOURS = 31 * 24;
 export interface SettledWindow {
   readonly organizationId: string;
   /** Start of the span, by the time of settlement. */
-  readonly fromUnixMs: UnixMs;
+  readonly from: UnixMs;
   /** End of the span, exclusive. */
-  readonly untilUnixMs: UnixMs;
+  readonly until: UnixMs;
   readonly hours: readonly SettledHour[];
 }
 
 /** The generations of a window that were admitted in one UTC hour. */
 export interface SettledHour extends Sums {
   /** Start of the hour. */
-  readonly hourUnixMs: UnixMs;
+  readonly startsAt: UnixMs;
 }
 
 /** One announced hour, which is compared separately. */
 export interface AnnouncedHour extends SettledHour {
   readonly organizationId: string;
-  readonly fromUnixMs: UnixMs;
-  readonly untilUnixMs: UnixMs;
+  readonly from: UnixMs;
+  readonly until: UnixMs;
 }
 
 /**
@@ -33,25 +33,25 @@ export interface AnnouncedHour extends SettledHour {
  *
  * @throws RangeError for a window that the ledger cannot have announced.
  */
-export function hoursToCompare({
-  organizationId,
-  fromUnixMs,
-  untilUnixMs,
-  hours,
-}: SettledWindow): AnnouncedHour[] {
-  const first = Math.floor(fromUnixMs / HOUR_MS);
-  const count = Math.ceil(untilUnixMs / HOUR_MS) - first;
+export function hoursToCompare({ organizationId, from, until, hours }: SettledWindow): AnnouncedHour[] {
+  const first = Math.floor(from / HOUR_MS);
+  const count = Math.ceil(until / HOUR_MS) - first;
   if (count < 1 || count > MAX_WINDOW_HOURS) throw new RangeError(`the window spans ${count} hours`);
   const byHour = new Map<number, SettledHour>();
   for (let hour = first; hour < first + count; hour += 1) {
-    const hourUnixMs = (hour * HOUR_MS) as UnixMs;
-    byHour.set(hourUnixMs, {
-      hourUnixMs,
+    const startsAt = (hour * HOUR_MS) as UnixMs;
+    byHour.set(startsAt, {
+      startsAt,
       generations: 0n,
       costNanoUsd: ZERO_NANO_USD,
       chargedNanoUsd: ZERO_NANO_USD,
     });
   }
-  for (const hour of hours) byHour.set(hour.hourUnixMs, hour);
-  return [...byHour.values()].map((hour) => ({ ...hour, organizationId, fromUnixMs, untilUnixMs }));
+  for (const hour of hours) byHour.set(hour.startsAt, hour);
+  return [...byHour.values()].map((hour) => ({
+    ...hour,
+    organizationId,
+    from,
+    until,
+  }));
 }

@@ -138,10 +138,10 @@ export function reconciliationView({ comparedUntil, knownDifferences, difference
     differences: differences.map((difference) => ({
       organization_id: difference.organizationId,
       kind: difference.kind,
-      starts_at: isoTime(difference.startsUnixMs),
+      starts_at: isoTime(difference.startsAt),
       expected: sumsView(difference.expected),
       found: sumsView(difference.found),
-      first_seen_at: isoTime(difference.firstSeenUnixMs),
+      first_seen_at: isoTime(difference.firstSeenAt),
     })),
   };
 }

@@ -41,10 +41,10 @@ export function decodeEvent(payload: Uint8Array): DecodedEvent {
 function windowOf({ organizationId, fromUnixMs, untilUnixMs, hours }: WindowMessage): SettledWindow {
   return {
     organizationId: required(organizationId, 'organization_id'),
-    fromUnixMs: timeOf(fromUnixMs, 'from_unix_ms'),
-    untilUnixMs: timeOf(untilUnixMs, 'until_unix_ms'),
+    from: timeOf(fromUnixMs, 'from_unix_ms'),
+    until: timeOf(untilUnixMs, 'until_unix_ms'),
     hours: hours.map(({ hourUnixMs, generations, costNanoUsd, chargedNanoUsd }) => ({
-      hourUnixMs: timeOf(hourUnixMs, 'hour_unix_ms'),
+      startsAt: timeOf(hourUnixMs, 'hour_unix_ms'),
       generations,
       costNanoUsd: nanoUsd(costNanoUsd),
       chargedNanoUsd: nanoUsd(chargedNanoUsd),
@@ -52,8 +52,10 @@ function windowOf({ organizationId, fromUnixMs, untilUnixMs, hours }: WindowMess
   };
 }
 
+/** Texts that a client or provider chose lose what PostgreSQL cannot store. */
 function generationOf(settled: GenerationSettled, finished: GenerationFinished): StoredGeneration {
   return {
+    ...finished,
     id: required(finished.generationId, 'generation_id'),
     organizationId: required(finished.organizationId, 'organization_id'),
     keyId: storableText(finished.keyId),
@@ -63,20 +65,14 @@ function generationOf(settled: GenerationSettled, finished: GenerationFinished):
     providerModel: storableText(finished.providerModel),
     createdAt: timeOf(finished.createdUnixMs, 'created_unix_ms'),
     settledAt: timeOf(settled.settledUnixMs, 'settled_unix_ms'),
-    streamed: finished.streamed,
-    cancelled: finished.cancelled,
     finishReason: storableText(finished.finishReason),
     usage: finished.usage ?? NO_USAGE,
     usageSource: USAGE_SOURCES.get(finished.usageSource),
     costNanoUsd: nanoUsd(settled.costNanoUsd),
     chargedNanoUsd: nanoUsd(settled.chargedNanoUsd),
-    latencyMs: finished.latencyMs,
-    generationTimeMs: finished.generationTimeMs,
     apiType: apiTypeOf(finished.apiType),
     externalUser: storableText(finished.externalUser),
     tags: finished.tags.map(({ name, value }) => ({ name: storableText(name), value: storableText(value) })),
-    errorCode: finished.errorCode,
-    timeToFirstTokenMs: finished.timeToFirstTokenMs,
     attempts: finished.attempts.length > 0 ? finished.attempts.map(attemptOf) : undefined,
     prices: settled.prices ?? finished.prices,
     runId: storableText(finished.runId),

@@ -66,13 +66,13 @@ export function createUsageAggregatorMetrics(registry: Registry): UsageAggregato
     duplicates: (count) => duplicates.inc(count),
     refused: (requests) => refused.inc(Number(requests)),
     visibleAfter: (ms) => delay.observe(Math.max(0, ms) / 1_000),
-    reconciled({ differences, comparedUntilUnixMs, hours: compared }, now) {
+    reconciled(run, now) {
       for (const kind of DIFFERENCE_KINDS) {
-        differing.labels(kind).set(differences.filter((difference) => difference.kind === kind).length);
+        differing.labels(kind).set(run.differences.filter((difference) => difference.kind === kind).length);
       }
-      hours.inc(compared);
+      hours.inc(run.hours);
       lastRun.set(now / 1_000);
-      comparedUntil.set(comparedUntilUnixMs / 1_000);
+      comparedUntil.set(run.comparedUntil / 1_000);
     },
   };
 }

@@ -26,13 +26,12 @@ export function createUsageReconciliation(ports: UsageReconciliationPorts): Reco
       if (found) metrics.reconciled(found, clock.now());
       return found?.differences;
     },
-    nameOf: ({ organizationId, kind, startsUnixMs, fromUnixMs }) =>
-      `${organizationId} ${kind} ${startsUnixMs} ${fromUnixMs}`,
-    describe: ({ organizationId, kind, startsUnixMs, expected, found }) => [
+    nameOf: ({ organizationId, kind, startsAt, from }) => `${organizationId} ${kind} ${startsAt} ${from}`,
+    describe: ({ organizationId, kind, startsAt, expected, found }) => [
       {
         organizationId,
         kind,
-        starts: new Date(startsUnixMs).toISOString(),
+        starts: new Date(startsAt).toISOString(),
         expected: readable(expected),
         found: readable(found),
       },

@@ -85,7 +85,7 @@ describe.each(Object.entries(formats))('a document in the format %s', (name, for
     const { pageTokens } = ableModel.tokenCounting;
     expect(counted.inputParts).toEqual({ images: 3, imageTokens: 3 * pageTokens, hasDefinitions: false });
     expect(counted.estimatedInputTokens - plain.estimatedInputTokens).toBe(3 * pageTokens);
-    expect(counted.heldCost > plain.heldCost).toBe(true);
+    expect(counted.heldCostNanoUsd > plain.heldCostNanoUsd).toBe(true);
   });
 
   it('is held by its text where its pages are dense', async () => {

@@ -355,7 +355,7 @@ describe('the context window', () => {
   );
 
   it('holds credit for the lowered value only', () => {
-    const held = (max_tokens: number) => accepted(validate(chatBody({ max_tokens }))).heldCost;
+    const held = (max_tokens: number) => accepted(validate(chatBody({ max_tokens }))).heldCostNanoUsd;
     expect(held(6_000)).toBe(held(4_096));
   });
 });

@@ -81,7 +81,7 @@ describe('a request for embeddings', () => {
     expect(request).toMatchObject({ maxOutputTokens: 0, stream: false, n: 1, isOutputVisible: false });
     expect(request.heldInputTokens).toBe(1_103);
     // At $5, the highest price of input.
-    expect(request.heldCost).toBe(nanoUsd(1_103n * 5_000n));
+    expect(request.heldCostNanoUsd).toBe(nanoUsd(1_103n * 5_000n));
     expect(lowerToMaxCost(request, nanoUsd(1n))).toMatchObject({ maxOutputTokens: 0 });
   });
 
