@@ -1,4 +1,5 @@
 import { BudgetPeriod, budgetPeriodOf, BudgetScope } from '@gateway/contracts/common';
+import type { GenerateRequest } from '@gateway/contracts/inference-router';
 import type { ErrorEnvelope } from '@gateway/errors';
 import { BODY, grant, KEY, startEdge, type TestEdge } from '../../testing/start-edge';
 
@@ -10,6 +11,21 @@ afterEach(() => edge.stop());
 
 const errorOf = async (response: Response) => ((await response.json()) as ErrorEnvelope).error;
 const held = () => [...edge.ledger.held.values()];
+
+/**
+ * The holds while the router runs the only request, and that request. An assertion
+ * within the script would fail as a failure of the router.
+ */
+async function whileRunning(headers?: Record<string, string>) {
+  const seen: { holds: ReturnType<typeof held>; request: GenerateRequest }[] = [];
+  edge.router.script = async function* (request) {
+    seen.push({ holds: held(), request });
+    throw new Error('enough');
+  };
+  await edge.chat(BODY, headers);
+  expect(seen).toHaveLength(1);
+  return seen[0];
+}
 
 describe('x-max-cost-usd', () => {
   it('lowers the output limit of hold, rate limit and provider to what it covers', async () => {
@@ -69,25 +85,16 @@ describe('x-run-id', () => {
   const RUN_ID = `${grant().keyId}/agent/42`;
 
   it('is held and recorded with the generation', async () => {
-    edge.router.script = async function* (request) {
-      expect(held()).toMatchObject([
-        {
-          runId: RUN_ID,
-          budgets: [
-            {
-              scope: BudgetScope.BUDGET_SCOPE_RUN,
-              ownerId: RUN_ID,
-              period: BudgetPeriod.BUDGET_PERIOD_TOTAL,
-              amountNanoUsd: 2_500_000_000n,
-            },
-          ],
-        },
-      ]);
-      expect(request.runId).toBe(RUN_ID);
-      throw new Error('enough');
+    const budget = {
+      scope: BudgetScope.BUDGET_SCOPE_RUN,
+      ownerId: RUN_ID,
+      period: BudgetPeriod.BUDGET_PERIOD_TOTAL,
+      amountNanoUsd: 2_500_000_000n,
     };
-    await edge.chat(BODY, RUN);
-    expect(edge.router.requests).toHaveLength(1);
+    expect(await whileRunning(RUN)).toMatchObject({
+      holds: [{ runId: RUN_ID, budgets: [budget] }],
+      request: { runId: RUN_ID },
+    });
   });
 
   it('belongs to the project of the key, or to the key where it has none', async () => {
@@ -109,12 +116,8 @@ describe('x-run-id', () => {
   });
 
   it('needs no budget in later requests', async () => {
-    edge.router.script = async function* () {
-      expect(held()).toMatchObject([{ runId: RUN_ID, budgets: [] }]);
-      throw new Error('enough');
-    };
-    await edge.chat(BODY, { 'x-run-id': 'agent/42' });
-    expect(edge.router.requests).toHaveLength(1);
+    const seen = await whileRunning({ 'x-run-id': 'agent/42' });
+    expect(seen?.holds).toMatchObject([{ runId: RUN_ID, budgets: [] }]);
   });
 
   it('is refused with the rest of its budget once that is too small', async () => {
@@ -173,23 +176,17 @@ describe('the project of a key', () => {
 
   it('is held with the budgets of the grant and recorded with the generation', async () => {
     edge.keys.set(KEY, grant({ projectId: 'proj-1', budgets }));
-    edge.router.script = async function* (request) {
-      expect(held()).toMatchObject([{ projectId: 'proj-1', budgets }]);
-      expect(request.projectId).toBe('proj-1');
-      throw new Error('enough');
-    };
-    await edge.chat();
-    expect(edge.router.requests).toHaveLength(1);
+    expect(await whileRunning()).toMatchObject({
+      holds: [{ projectId: 'proj-1', budgets }],
+      request: { projectId: 'proj-1' },
+    });
   });
 
   it('is absent from requests of a key without one', async () => {
-    edge.router.script = async function* (request) {
-      expect(held()).toMatchObject([{ projectId: undefined }]);
-      expect(request.projectId).toBeUndefined();
-      throw new Error('enough');
-    };
-    await edge.chat();
-    expect(edge.router.requests).toHaveLength(1);
+    const seen = await whileRunning();
+    expect(seen?.holds).toHaveLength(1);
+    expect(seen?.holds[0]?.projectId).toBeUndefined();
+    expect(seen?.request.projectId).toBeUndefined();
   });
 
   it.each([
