@@ -7,7 +7,7 @@ import { signInOptionsQuery } from '../api/sign-in-options';
 import { Button, buttonClass } from '../ui/button';
 import { Dialog, DialogActions } from '../ui/dialog';
 import { Field, Input, PasswordField } from '../ui/field';
-import { FailureLine } from '../ui/states';
+import { DialogForm } from '../ui/form';
 
 /** The dialog that confirms the session for a sensitive change, which then continues. */
 export function ConfirmIdentity() {
@@ -36,12 +36,11 @@ function ConfirmForm() {
   });
   if (!hasCode && !hasPassword) return <SignOnAgain />;
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        confirm.mutate();
-      }}
+    <DialogForm
+      of={confirm}
+      action="Confirm"
+      onSubmit={() => confirm.mutate()}
+      onCancel={() => finishConfirmation(false)}
     >
       {/* For password managers. */}
       <input hidden readOnly autoComplete="username" value={member.email} />
@@ -58,14 +57,7 @@ function ConfirmForm() {
       ) : (
         <PasswordField label="Password" value={secret} onChange={setSecret} />
       )}
-      {confirm.error && <FailureLine error={confirm.error} />}
-      <DialogActions>
-        <Button onClick={() => finishConfirmation(false)}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={confirm.isPending}>
-          Confirm
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }
 

@@ -8,6 +8,7 @@ import { signInOptionsQuery } from '../api/sign-in-options';
 import { Button, buttonClass } from '../ui/button';
 import { Dialog, DialogActions } from '../ui/dialog';
 import { Field, Input, PasswordField } from '../ui/field';
+import { Form } from '../ui/form';
 import { FailureLine } from '../ui/states';
 import { Email } from '../ui/values';
 
@@ -49,12 +50,10 @@ function SignInForm() {
   const refusal = signIn.error instanceof ApiError ? signIn.error.code : undefined;
   const needsCode = refusal === 'second_factor_required' || refusal === 'second_factor_refused';
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        signIn.mutate({ email: member.email, password, ...(code === '' ? {} : { code: code.trim() }) });
-      }}
+    <Form
+      onSubmit={() =>
+        signIn.mutate({ email: member.email, password, ...(code === '' ? {} : { code: code.trim() }) })
+      }
     >
       {/* For password managers. */}
       <input hidden readOnly autoComplete="username" value={member.email} />
@@ -91,7 +90,7 @@ function SignInForm() {
           </Button>
         )}
       </DialogActions>
-    </form>
+    </Form>
   );
 }
 

@@ -1,8 +1,7 @@
 import { useState, type ReactNode } from 'react';
-import { Button } from './button';
-import { Dialog, DialogActions } from './dialog';
+import { Dialog } from './dialog';
 import { Field, Input } from './field';
-import { FailureLine } from './states';
+import { DialogForm } from './form';
 import { Text } from './values';
 
 interface ConfirmProps {
@@ -44,12 +43,15 @@ function ConfirmBody({
   const [text, setText] = useState('');
   const allowed = typed === undefined || text.trim() === typed.trim();
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
+    <DialogForm
+      of={{ error, isPending: busy }}
+      action={action}
+      danger={danger}
+      disabled={!allowed}
+      onSubmit={() => {
         if (allowed) onConfirm();
       }}
+      onCancel={() => onOpenChange(false)}
     >
       <div className="grid gap-3 text-sm text-ink-soft">{children}</div>
       {typed !== undefined && (
@@ -63,13 +65,6 @@ function ConfirmBody({
           <Input value={text} onChange={(event) => setText(event.target.value)} autoFocus />
         </Field>
       )}
-      {error ? <FailureLine error={error} /> : null}
-      <DialogActions>
-        <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-        <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={busy} disabled={!allowed}>
-          {action}
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }

@@ -4,6 +4,7 @@ import { api } from '../../api/client';
 import { sessionQuery } from '../../api/session';
 import { Button } from '../../ui/button';
 import { PasswordField } from '../../ui/field';
+import { Form } from '../../ui/form';
 import { Section } from '../../ui/page';
 import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
@@ -27,13 +28,7 @@ export function ChangePassword() {
   });
   return (
     <Section title="Password" description="Changing your password signs out your other sessions.">
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.mutate();
-        }}
-      >
+      <Form onSubmit={() => change.mutate()}>
         <div className="grid gap-4 sm:grid-cols-2">
           <PasswordField label="Current password" value={current} onChange={setCurrent} />
           <NewPassword value={next} onChange={setNext} />
@@ -42,7 +37,7 @@ export function ChangePassword() {
         <Button type="submit" className="justify-self-start" busy={change.isPending}>
           Change password
         </Button>
-      </form>
+      </Form>
     </Section>
   );
 }

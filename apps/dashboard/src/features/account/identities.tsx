@@ -1,14 +1,15 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { api } from '../../api/client';
 import { useSession } from '../../api/session';
 import { blockingErrorOf } from '../../api/transient-error';
 import { Button } from '../../ui/button';
-import { Dialog, DialogActions } from '../../ui/dialog';
+import { Dialog } from '../../ui/dialog';
 import { PasswordField } from '../../ui/field';
+import { DialogForm } from '../../ui/form';
 import { Section } from '../../ui/page';
-import { Failure, FailureLine } from '../../ui/states';
+import { Failure } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
 import { Id, Time, visible } from '../../ui/values';
@@ -88,24 +89,11 @@ function Unlink({ issuer, onDone }: { readonly issuer: string; readonly onDone: 
     },
   });
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        unlink.mutate();
-      }}
-    >
+    <DialogForm of={unlink} action="Unlink" danger onSubmit={() => unlink.mutate()} onCancel={onDone}>
       <p className="text-sm text-ink-soft">
         Signing in with this provider again links it again if your email’s domain is mapped.
       </p>
       <PasswordField label="Password" value={password} onChange={setPassword} />
-      {unlink.error && <FailureLine error={unlink.error} />}
-      <DialogActions>
-        <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" kind="danger" busy={unlink.isPending}>
-          Unlink
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }

@@ -4,6 +4,7 @@ import { api } from '../../api/client';
 import { sessionQuery, useSession } from '../../api/session';
 import { Button } from '../../ui/button';
 import { Field, Input, Select } from '../../ui/field';
+import { Form } from '../../ui/form';
 import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 
@@ -26,13 +27,7 @@ export function Profile() {
   });
   const zones = [...new Set(['UTC', savedZone, ...Intl.supportedValuesOf('timeZone')])].filter(Boolean);
   return (
-    <form
-      className="grid max-w-md gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
-    >
+    <Form className="grid max-w-md gap-4" onSubmit={() => save.mutate()}>
       <Field label="Name" optional hint="Shown next to your email, also in the audit log.">
         <Input
           autoComplete="name"
@@ -55,6 +50,6 @@ export function Profile() {
           Save profile
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

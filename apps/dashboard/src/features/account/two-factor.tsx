@@ -6,9 +6,9 @@ import { Button } from '../../ui/button';
 import { CopyButton } from '../../ui/copy';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Field, Input, PasswordField } from '../../ui/field';
+import { DialogForm } from '../../ui/form';
 import { Badge, Notice } from '../../ui/notice';
 import { Section } from '../../ui/page';
-import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 
 type Step = 'off' | 'enrol' | 'remove' | 'renew';
@@ -133,31 +133,13 @@ function Enrol({ onDone }: { readonly onDone: (recoveryCodes: readonly string[])
   });
   if (!start.data) {
     return (
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          start.mutate();
-        }}
-      >
+      <DialogForm of={start} action="Continue" onSubmit={() => start.mutate()}>
         <PasswordField label="Password" autoFocus value={password} onChange={setPassword} />
-        {start.error && <FailureLine error={start.error} />}
-        <DialogActions>
-          <Button type="submit" kind="primary" busy={start.isPending}>
-            Continue
-          </Button>
-        </DialogActions>
-      </form>
+      </DialogForm>
     );
   }
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        confirm.mutate();
-      }}
-    >
+    <DialogForm of={confirm} action="Turn on" onSubmit={() => confirm.mutate()}>
       <p className="text-sm text-ink-soft">
         Scan this code with your authenticator app, or enter the secret.
       </p>
@@ -186,13 +168,7 @@ function Enrol({ onDone }: { readonly onDone: (recoveryCodes: readonly string[])
           onChange={({ target }) => setCode(target.value)}
         />
       </Field>
-      {confirm.error && <FailureLine error={confirm.error} />}
-      <DialogActions>
-        <Button type="submit" kind="primary" busy={confirm.isPending}>
-          Turn on
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }
 
@@ -211,13 +187,7 @@ function PasswordAndCodeForm<Result>({ action, danger, run, onDone }: PasswordAn
     onSuccess: onDone,
   });
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        change.mutate();
-      }}
-    >
+    <DialogForm of={change} action={action} danger={danger} onSubmit={() => change.mutate()}>
       <PasswordField label="Password" autoFocus value={password} onChange={setPassword} />
       <Field label="Code" hint="From your authenticator app, or a recovery code.">
         <Input
@@ -227,12 +197,6 @@ function PasswordAndCodeForm<Result>({ action, danger, run, onDone }: PasswordAn
           onChange={({ target }) => setCode(target.value)}
         />
       </Field>
-      {change.error && <FailureLine error={change.error} />}
-      <DialogActions>
-        <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={change.isPending}>
-          {action}
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }

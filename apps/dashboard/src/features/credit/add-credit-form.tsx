@@ -7,6 +7,7 @@ import { nanoUsdOf, readAmount, usdOfNano } from '../../format/money';
 import { Button } from '../../ui/button';
 import { DialogActions } from '../../ui/dialog';
 import { Field, Input } from '../../ui/field';
+import { Form } from '../../ui/form';
 import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 import { exactUsd, Money, Text } from '../../ui/values';
@@ -53,11 +54,9 @@ export function AddCreditForm({ organizationId, onAdded, onCancel }: AddCreditPr
     </Button>
   );
   return (
-    <form
+    <Form
       noValidate
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         setTouched(true);
         if (amountIssue === undefined) add.mutate();
       }}
@@ -96,7 +95,7 @@ export function AddCreditForm({ organizationId, onAdded, onCancel }: AddCreditPr
       ) : (
         <div>{submit}</div>
       )}
-    </form>
+    </Form>
   );
 }
 

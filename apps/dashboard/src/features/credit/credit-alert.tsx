@@ -4,8 +4,9 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import { blockingErrorOf } from '../../api/transient-error';
 import { Button } from '../../ui/button';
-import { Dialog, DialogActions } from '../../ui/dialog';
+import { Dialog } from '../../ui/dialog';
 import { Field, Input, TextArea } from '../../ui/field';
+import { DialogForm } from '../../ui/form';
 import { Notice } from '../../ui/notice';
 import { Fact, Facts, Section } from '../../ui/page';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
@@ -169,13 +170,14 @@ function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) 
     onSuccess: ({ webhook_secret: secret }) => onDone(secret ?? undefined),
   });
   return (
-    <form
+    <DialogForm
+      of={save}
+      action="Save"
       noValidate
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (thresholdIssue === undefined && sharesIssue === undefined) save.mutate();
       }}
+      onCancel={onCancel}
     >
       <Field
         label="Budget alerts at (%)"
@@ -206,13 +208,6 @@ function AlertForm({ organizationId, alert, onDone, onCancel }: AlertFormProps) 
       >
         <TextArea rows={3} value={emails} onChange={({ target }) => setEmails(target.value)} />
       </Field>
-      {save.error && <FailureLine error={save.error} />}
-      <DialogActions>
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={save.isPending}>
-          Save
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }

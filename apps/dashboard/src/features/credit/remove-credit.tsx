@@ -6,6 +6,7 @@ import { readAmount } from '../../format/money';
 import { Button } from '../../ui/button';
 import { DialogActions } from '../../ui/dialog';
 import { Field, Input } from '../../ui/field';
+import { DialogForm } from '../../ui/form';
 import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 import { exactUsd, Money } from '../../ui/values';
@@ -75,14 +76,15 @@ export function RemoveCredit({ organizationId, onDone }: RemoveCreditProps) {
     );
   }
   return (
-    <form
+    <DialogForm
+      of={preview}
+      action="Preview"
       noValidate
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         setTouched(true);
         if (amountIssue === undefined && reason.trim() !== '') preview.mutate();
       }}
+      onCancel={onDone}
     >
       <Field label="Amount (USD)" error={touched ? amountIssue : undefined}>
         <Input inputMode="decimal" value={amount} onChange={({ target }) => setAmount(target.value)} />
@@ -94,14 +96,7 @@ export function RemoveCredit({ organizationId, onDone }: RemoveCreditProps) {
       >
         <Input maxLength={200} value={reason} onChange={({ target }) => setReason(target.value)} />
       </Field>
-      {preview.error && <FailureLine error={preview.error} />}
-      <DialogActions>
-        <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={preview.isPending}>
-          Preview
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }
 

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import { Button } from '../../ui/button';
 import { Field, Input } from '../../ui/field';
+import { Form } from '../../ui/form';
 import { FailureLine } from '../../ui/states';
 
 interface FirstKeyProps {
@@ -26,13 +27,7 @@ export function FirstKey({ organizationId, onCreated }: FirstKeyProps) {
     },
   });
   return (
-    <form
-      className="flex flex-wrap items-end gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate();
-      }}
-    >
+    <Form className="flex flex-wrap items-end gap-2" onSubmit={() => create.mutate()}>
       <Field label="Key name" className="min-w-60 flex-1">
         <Input required maxLength={100} value={name} onChange={({ target }) => setName(target.value)} />
       </Field>
@@ -44,6 +39,6 @@ export function FirstKey({ organizationId, onCreated }: FirstKeyProps) {
           <FailureLine error={create.error} />
         </div>
       )}
-    </form>
+    </Form>
   );
 }

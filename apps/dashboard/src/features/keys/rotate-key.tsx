@@ -5,10 +5,10 @@ import type { Key } from '../../api/keys';
 import { exactTime } from '../../format/time';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
-import { Dialog, DialogActions } from '../../ui/dialog';
+import { Dialog } from '../../ui/dialog';
 import { Field, Select } from '../../ui/field';
+import { DialogForm } from '../../ui/form';
 import { Notice } from '../../ui/notice';
-import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 import { Id, Time } from '../../ui/values';
 import { refreshKey } from './edit-key';
@@ -60,12 +60,11 @@ export function RotateKey({ of: key, onRotated }: RotateKeyProps) {
         title="Rotate key"
         description="Creates a new secret. The key keeps its name, settings and usage."
       >
-        <form
-          className="grid gap-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            rotate.mutate(overlapMs);
-          }}
+        <DialogForm
+          of={rotate}
+          action="Rotate key"
+          onSubmit={() => rotate.mutate(overlapMs)}
+          onCancel={() => setOpen(false)}
         >
           <Field
             label="Keep the old secret for"
@@ -83,14 +82,7 @@ export function RotateKey({ of: key, onRotated }: RotateKeyProps) {
               ))}
             </Select>
           </Field>
-          {rotate.error && <FailureLine error={rotate.error} />}
-          <DialogActions>
-            <Button onClick={() => setOpen(false)}>Cancel</Button>
-            <Button type="submit" kind="primary" busy={rotate.isPending}>
-              Rotate key
-            </Button>
-          </DialogActions>
-        </form>
+        </DialogForm>
       </Dialog>
     </>
   );

@@ -5,9 +5,9 @@ import { useState } from 'react';
 import { api } from '../../api/client';
 import type { Key } from '../../api/keys';
 import { Button } from '../../ui/button';
-import { Dialog, DialogActions } from '../../ui/dialog';
+import { Dialog } from '../../ui/dialog';
 import { Field, Select } from '../../ui/field';
-import { FailureLine } from '../../ui/states';
+import { DialogForm } from '../../ui/form';
 import { useToast } from '../../ui/toast';
 import { visible } from '../../ui/values';
 import { refreshKey } from './edit-key';
@@ -73,12 +73,11 @@ function TransferForm({ of: key, onDone }: { readonly of: Key; readonly onDone: 
   });
   const error = transfer.error ?? members.error;
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        transfer.mutate();
-      }}
+    <DialogForm
+      of={{ error, isPending: transfer.isPending }}
+      action="Transfer key"
+      onSubmit={() => transfer.mutate()}
+      onCancel={onDone}
     >
       <Field label="New owner" hint="Owners, admins and developers own keys.">
         <Select required value={memberId} onChange={({ target }) => setMemberId(target.value)}>
@@ -92,13 +91,6 @@ function TransferForm({ of: key, onDone }: { readonly of: Key; readonly onDone: 
           ))}
         </Select>
       </Field>
-      {error && <FailureLine error={error} />}
-      <DialogActions>
-        <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={transfer.isPending}>
-          Transfer key
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }

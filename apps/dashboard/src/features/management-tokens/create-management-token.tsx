@@ -9,8 +9,8 @@ import { Button } from '../../ui/button';
 import { CopyButton } from '../../ui/copy';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Field, Input, Select } from '../../ui/field';
+import { DialogForm } from '../../ui/form';
 import { Notice } from '../../ui/notice';
-import { FailureLine } from '../../ui/states';
 
 const DAY_MS = 86_400_000;
 /** As the server bounds them. */
@@ -54,12 +54,11 @@ export function CreateManagementToken({ organizationId }: CreateProps) {
         {create.data ? (
           <Secret secret={create.data.secret} onDone={() => close(false)} />
         ) : (
-          <form
-            className="grid gap-4"
-            onSubmit={(event) => {
-              event.preventDefault();
-              create.mutate();
-            }}
+          <DialogForm
+            of={create}
+            action="Create token"
+            onSubmit={() => create.mutate()}
+            onCancel={() => close(false)}
           >
             <Field label="Name" hint="The script that uses it.">
               <Input
@@ -111,14 +110,7 @@ export function CreateManagementToken({ organizationId }: CreateProps) {
                 onChange={({ target }) => setToken({ ...token, expires_on: target.value })}
               />
             </Field>
-            {create.error && <FailureLine error={create.error} />}
-            <DialogActions>
-              <Button onClick={() => close(false)}>Cancel</Button>
-              <Button type="submit" kind="primary" busy={create.isPending}>
-                Create token
-              </Button>
-            </DialogActions>
-          </form>
+          </DialogForm>
         )}
       </Dialog>
     </>

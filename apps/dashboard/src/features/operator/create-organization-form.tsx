@@ -4,6 +4,7 @@ import { api } from '../../api/client';
 import { organizationsQuery, type Organization } from '../../api/organizations';
 import { Button } from '../../ui/button';
 import { Field, Input } from '../../ui/field';
+import { Form } from '../../ui/form';
 import { FailureLine } from '../../ui/states';
 
 export function CreateOrganizationForm({
@@ -23,13 +24,7 @@ export function CreateOrganizationForm({
     },
   });
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate();
-      }}
-    >
+    <Form onSubmit={() => create.mutate()}>
       <Field
         label="Name"
         hint="New organizations start with the default limits, which are also their ceilings."
@@ -40,6 +35,6 @@ export function CreateOrganizationForm({
       <Button type="submit" kind="primary" className="justify-self-start" busy={create.isPending}>
         Create organization
       </Button>
-    </form>
+    </Form>
   );
 }

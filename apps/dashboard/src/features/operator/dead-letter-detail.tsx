@@ -6,6 +6,7 @@ import { Button } from '../../ui/button';
 import { Code } from '../../ui/code';
 import { DialogActions } from '../../ui/dialog';
 import { Field, Input } from '../../ui/field';
+import { Form } from '../../ui/form';
 import { Fact, Facts } from '../../ui/page';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { useToast } from '../../ui/toast';
@@ -71,13 +72,7 @@ export function DeadLetterDetail({ of, onDone }: DeadLetterDetailProps) {
         />
       )}
       {error && <FailureLine error={error} />}
-      <form
-        className="grid gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          discard.mutate();
-        }}
-      >
+      <Form className="grid gap-3" onSubmit={() => discard.mutate()}>
         {of.state !== 'discarded' && (
           <Field
             label="Reason to discard"
@@ -96,7 +91,7 @@ export function DeadLetterDetail({ of, onDone }: DeadLetterDetailProps) {
             Redeliver
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </div>
   );
 }

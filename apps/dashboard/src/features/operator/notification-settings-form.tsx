@@ -2,10 +2,8 @@ import type { Result } from '@gateway/dashboard-contract/client';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
-import { Button } from '../../ui/button';
-import { DialogActions } from '../../ui/dialog';
 import { Checkbox, Field, TextArea } from '../../ui/field';
-import { FailureLine } from '../../ui/states';
+import { DialogForm } from '../../ui/form';
 import { WebhookFields } from '../../ui/webhook';
 
 interface NotificationSettingsFormProps {
@@ -33,14 +31,7 @@ export function NotificationSettingsForm({ settings, onDone, onCancel }: Notific
     onSuccess: ({ webhook_secret: secret }) => onDone(secret ?? undefined),
   });
   return (
-    <form
-      noValidate
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
-    >
+    <DialogForm of={save} action="Save" noValidate onSubmit={() => save.mutate()} onCancel={onCancel}>
       <Checkbox
         label="Email every operator"
         checked={emailEnabled}
@@ -57,13 +48,6 @@ export function NotificationSettingsForm({ settings, onDone, onCancel }: Notific
         removed={removesWebhook}
         onRemoved={setRemovesWebhook}
       />
-      {save.error && <FailureLine error={save.error} />}
-      <DialogActions>
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={save.isPending}>
-          Save
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }

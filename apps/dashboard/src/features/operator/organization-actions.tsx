@@ -3,11 +3,11 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import type { Organization } from '../../api/organizations';
-import { Button, IconButton } from '../../ui/button';
-import { Dialog, DialogActions } from '../../ui/dialog';
+import { IconButton } from '../../ui/button';
+import { Dialog } from '../../ui/dialog';
 import { Field, Input } from '../../ui/field';
+import { DialogForm } from '../../ui/form';
 import { Menu, MenuItem } from '../../ui/menu';
-import { FailureLine } from '../../ui/states';
 import { useToast } from '../../ui/toast';
 import { Text } from '../../ui/values';
 
@@ -68,12 +68,12 @@ function SuspendForm({ of, onDone }: { readonly of: Organization; readonly onDon
     },
   });
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        change.mutate();
-      }}
+    <DialogForm
+      of={change}
+      action={of.suspended ? 'Resume' : 'Suspend'}
+      danger={!of.suspended}
+      onSubmit={() => change.mutate()}
+      onCancel={onDone}
     >
       <p className="text-sm text-ink-soft">
         {of.suspended ? (
@@ -97,13 +97,6 @@ function SuspendForm({ of, onDone }: { readonly of: Organization; readonly onDon
           />
         </Field>
       )}
-      {change.error && <FailureLine error={change.error} />}
-      <DialogActions>
-        <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" kind={of.suspended ? 'primary' : 'danger'} busy={change.isPending}>
-          {of.suspended ? 'Resume' : 'Suspend'}
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }

@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { Button } from '../../ui/button';
-import { Dialog, DialogActions } from '../../ui/dialog';
+import { Dialog } from '../../ui/dialog';
 import { Field, Input } from '../../ui/field';
-import { FailureLine } from '../../ui/states';
+import { DialogForm } from '../../ui/form';
 import { visible } from '../../ui/values';
 
 interface ReasonDialogProps {
@@ -60,12 +60,12 @@ function ReasonForm({
   });
   const isDanger = action === 'Disable' || action === 'Drain';
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        change.mutate();
-      }}
+    <DialogForm
+      of={change}
+      action={action}
+      danger={isDanger}
+      onSubmit={() => change.mutate()}
+      onCancel={onDone}
     >
       <Field label="Reason" hint={`Shown next to the ${kind} and in the audit log.`}>
         <Input
@@ -76,13 +76,6 @@ function ReasonForm({
           onChange={(event) => setReason(event.target.value)}
         />
       </Field>
-      {change.error && <FailureLine error={change.error} />}
-      <DialogActions>
-        <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" kind={isDanger ? 'danger' : 'primary'} busy={change.isPending}>
-          {action}
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }

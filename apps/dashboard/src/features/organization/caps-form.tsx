@@ -1,11 +1,10 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
-import { organizationQuery, type Organization } from '../../api/organizations';
+import type { Organization } from '../../api/organizations';
 import { count } from '../../format/count';
 import { exactUsd, nanoUsdOf, readAmount } from '../../format/money';
 import { Checkbox, Field, Input } from '../../ui/field';
-import { useToast } from '../../ui/toast';
+import { Form } from '../../ui/form';
 import { UnsavedChanges } from '../../ui/unsaved-changes';
 import { conflictingVersion, VersionedFormEnd } from '../../ui/versioned-form';
 import { BUDGETS, LIMIT_EFFECTS, type BudgetField } from '../keys/budgets';
@@ -17,6 +16,7 @@ import {
   otherBudgetValuesOf,
   type OtherBudgetValue,
 } from '../keys/other-budget-values';
+import { useOrganizationChange } from './use-organization-change';
 
 /** Which caps of an organization: those that it sets itself, or their upper bounds. */
 export type Caps = 'limits' | 'ceilings';
@@ -113,13 +113,11 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
   const texts = TEXTS[caps];
   const [initial] = useState(() => valuesOf(organization[caps]));
   const [values, setValues] = useState(initial);
-  const [readVersion, setReadVersion] = useState(organization.version);
-  const queryClient = useQueryClient();
-  const toast = useToast();
-  const save = useMutation({
-    mutationFn: () => {
+  const { save, setReadVersion } = useOrganizationChange({
+    organization,
+    send: (version) => {
       const params = { organization_id: organization.id };
-      const body = { ...bodyOf(values), version: readVersion };
+      const body = { ...bodyOf(values), version };
       return caps === 'limits'
         ? api.call('PUT /api/organizations/{organization_id}/limits', {
             params,
@@ -127,13 +125,8 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
           })
         : api.call('PUT /api/organizations/{organization_id}/ceilings', { params, body });
     },
-    onSuccess: async ({ organization: changed }) => {
-      queryClient.setQueryData(organizationQuery(organization.id).queryKey, changed);
-      await queryClient.invalidateQueries({ queryKey: ['organizations'] });
-      await queryClient.invalidateQueries({ queryKey: ['all-organizations'] });
-      toast(texts.saved);
-      onDone();
-    },
+    saved: texts.saved,
+    onDone,
   });
   const latest = conflictingVersion<Organization>(save.error) ?? organization;
   const ceilings = caps === 'limits' ? latest.ceilings : undefined;
@@ -148,11 +141,10 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
   const mayAllowMultiple = ceilings === undefined || ceilings.multiple_completions;
 
   return (
-    <form
+    <Form
       noValidate
       className="grid gap-5"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (issues.every((issue) => issue === undefined)) save.mutate();
       }}
     >
@@ -211,7 +203,7 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
         onDiscard={(current) => setValues(valuesOf(current[caps]))}
         onCancel={onDone}
       />
-    </form>
+    </Form>
   );
 }
 

@@ -9,6 +9,7 @@ import { count } from '../../format/count';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
 import { Checkbox, Field, Input } from '../../ui/field';
+import { Form } from '../../ui/form';
 import { Badge, Notice } from '../../ui/notice';
 import { Fact, Facts, Page, Section } from '../../ui/page';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
@@ -104,11 +105,10 @@ function Manage({ organizationId, log }: ManageProps) {
   });
   return (
     <Section title="Settings">
-      <form
+      <Form
         noValidate
         className="grid max-w-md gap-5"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           if (issue !== undefined) return;
           if (log.enabled) set.mutate(true);
           else openDialog('set');
@@ -135,7 +135,7 @@ function Manage({ organizationId, log }: ManageProps) {
             Erase everything
           </Button>
         </div>
-      </form>
+      </Form>
       <Confirm
         open={dialog === 'set'}
         onOpenChange={(open) => openDialog(open ? 'set' : undefined)}

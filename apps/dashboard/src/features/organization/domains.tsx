@@ -6,10 +6,11 @@ import { usePermission } from '../../api/session';
 import { signInOptionsQuery } from '../../api/sign-in-options';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
-import { Dialog, DialogActions } from '../../ui/dialog';
+import { Dialog } from '../../ui/dialog';
 import { Field, Input, Select } from '../../ui/field';
+import { DialogForm } from '../../ui/form';
 import { Section } from '../../ui/page';
-import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
+import { Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Text, Time, visible } from '../../ui/values';
 import { ROLES, rolesWithoutOwner } from './member-role';
@@ -131,13 +132,7 @@ function MapDomain({ organizationId }: DomainsProps) {
         Map domain
       </Button>
       <Dialog open={open} onOpenChange={close} title="Map domain">
-        <form
-          className="grid gap-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            map.mutate();
-          }}
-        >
+        <DialogForm of={map} action="Map" onSubmit={() => map.mutate()} onCancel={() => close(false)}>
           <Field label="Domain" hint="For example example.com. Subdomains are separate.">
             <Input required autoFocus value={domain} onChange={({ target }) => setDomain(target.value)} />
           </Field>
@@ -150,14 +145,7 @@ function MapDomain({ organizationId }: DomainsProps) {
               ))}
             </Select>
           </Field>
-          {map.error && <FailureLine error={map.error} />}
-          <DialogActions>
-            <Button onClick={() => close(false)}>Cancel</Button>
-            <Button type="submit" kind="primary" busy={map.isPending}>
-              Map
-            </Button>
-          </DialogActions>
-        </form>
+        </DialogForm>
       </Dialog>
     </>
   );

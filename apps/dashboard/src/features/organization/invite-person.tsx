@@ -6,8 +6,8 @@ import { Button } from '../../ui/button';
 import { CopyButton } from '../../ui/copy';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Field, Input, Select } from '../../ui/field';
+import { DialogForm } from '../../ui/form';
 import { Notice } from '../../ui/notice';
-import { FailureLine } from '../../ui/states';
 import { Text } from '../../ui/values';
 import { ROLES, rolesWithoutOwner } from './member-role';
 
@@ -50,12 +50,11 @@ export function InvitePerson({ organizationId, canInviteOwners, open, onOpenChan
         {invite.data ? (
           <InvitationLink invited={invite.data} onDone={() => close(false)} />
         ) : (
-          <form
-            className="grid gap-4"
-            onSubmit={(event) => {
-              event.preventDefault();
-              invite.mutate();
-            }}
+          <DialogForm
+            of={invite}
+            action="Create invitation"
+            onSubmit={() => invite.mutate()}
+            onCancel={() => close(false)}
           >
             <Field label="Email">
               <Input
@@ -76,14 +75,7 @@ export function InvitePerson({ organizationId, canInviteOwners, open, onOpenChan
                 {canInviteOwners && <option value="owner">{ROLES.owner.label}</option>}
               </Select>
             </Field>
-            {invite.error && <FailureLine error={invite.error} />}
-            <DialogActions>
-              <Button onClick={() => close(false)}>Cancel</Button>
-              <Button type="submit" kind="primary" busy={invite.isPending}>
-                Create invitation
-              </Button>
-            </DialogActions>
-          </form>
+          </DialogForm>
         )}
       </Dialog>
     </>

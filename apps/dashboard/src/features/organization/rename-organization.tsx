@@ -1,13 +1,12 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
-import { organizationQuery, type Organization } from '../../api/organizations';
-import { sessionQuery } from '../../api/session';
+import type { Organization } from '../../api/organizations';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
 import { Field, Input } from '../../ui/field';
-import { useToast } from '../../ui/toast';
+import { Form } from '../../ui/form';
 import { VersionedFormEnd } from '../../ui/versioned-form';
+import { useOrganizationChange } from './use-organization-change';
 
 export function RenameOrganization({ organization }: { readonly organization: Organization }) {
   const [open, setOpen] = useState(false);
@@ -34,32 +33,21 @@ interface RenameFormProps {
 }
 
 function RenameForm({ organization, onClose }: RenameFormProps) {
-  const { id } = organization;
   const [name, setName] = useState(organization.name);
-  const [readVersion, setReadVersion] = useState(organization.version);
-  const queryClient = useQueryClient();
-  const toast = useToast();
-  const save = useMutation({
-    mutationFn: () =>
+  const { save, setReadVersion } = useOrganizationChange({
+    organization,
+    send: (version) =>
       api.call('PATCH /api/organizations/{organization_id}', {
-        params: { organization_id: id },
-        body: { name: name.trim(), version: readVersion },
+        params: { organization_id: organization.id },
+        body: { name: name.trim(), version },
       }),
-    onSuccess: async ({ organization: changed }) => {
-      queryClient.setQueryData(organizationQuery(id).queryKey, changed);
-      // Both have the name, for the switcher.
-      await queryClient.invalidateQueries({ queryKey: ['organizations'] });
-      await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
-      toast('Organization renamed.');
-      onClose();
-    },
+    saved: 'Organization renamed.',
+    onDone: onClose,
   });
   return (
-    <form
+    <Form
       noValidate
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (name.trim() !== '') save.mutate();
       }}
     >
@@ -79,6 +67,6 @@ function RenameForm({ organization, onClose }: RenameFormProps) {
         onDiscard={(current) => setName(current.name)}
         onCancel={onClose}
       />
-    </form>
+    </Form>
   );
 }

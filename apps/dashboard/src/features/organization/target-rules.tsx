@@ -1,14 +1,15 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
 import { modelsQuery } from '../../api/models';
-import { organizationQuery, type Organization } from '../../api/organizations';
-import { usePermission } from '../../api/session';
-import { Button } from '../../ui/button';
+import type { Organization } from '../../api/organizations';
 import { Field, Input } from '../../ui/field';
-import { Fact, Facts, Section } from '../../ui/page';
-import { useToast } from '../../ui/toast';
+import { Form } from '../../ui/form';
+import { Fact, Facts } from '../../ui/page';
 import { VersionedFormEnd } from '../../ui/versioned-form';
+import { EditableSection } from './editable-section';
+import { namesIn } from './names';
+import { useOrganizationChange } from './use-organization-change';
 
 type Rules = Organization['target_rules'];
 
@@ -21,29 +22,23 @@ const LISTS = [
 
 /** The providers and regions that requests may be sent to. */
 export function TargetRules({ organization }: { readonly organization: Organization }) {
-  const can = usePermission(organization.id);
-  const [editing, setEditing] = useState(false);
   return (
-    <Section
+    <EditableSection
+      organization={organization}
       title="Providers and regions"
       description="Requests are sent only to allowed providers and regions. Models without an allowed target are not available."
-      actions={
-        can('organization:targets') &&
-        !editing && <Button onClick={() => setEditing(true)}>Change providers and regions</Button>
-      }
+      permission="organization:targets"
+      action="Change providers and regions"
+      form={(onDone) => <TargetRulesForm organization={organization} onDone={onDone} />}
     >
-      {editing ? (
-        <TargetRulesForm organization={organization} onDone={() => setEditing(false)} />
-      ) : (
-        <Facts>
-          {LISTS.map(({ field, label, none }) => (
-            <Fact key={field} name={label}>
-              {organization.target_rules[field].join(', ') || none}
-            </Fact>
-          ))}
-        </Facts>
-      )}
-    </Section>
+      <Facts>
+        {LISTS.map(({ field, label, none }) => (
+          <Fact key={field} name={label}>
+            {organization.target_rules[field].join(', ') || none}
+          </Fact>
+        ))}
+      </Facts>
+    </EditableSection>
   );
 }
 
@@ -59,8 +54,6 @@ function valuesOf(rules: Rules): Values {
   };
 }
 
-const namesIn = (text: string): string[] => text.split(/[\s,]+/).filter((name) => name !== '');
-
 interface FormProps {
   readonly organization: Organization;
   readonly onDone: () => void;
@@ -68,12 +61,10 @@ interface FormProps {
 
 function TargetRulesForm({ organization, onDone }: FormProps) {
   const [values, setValues] = useState(() => valuesOf(organization.target_rules));
-  const [readVersion, setReadVersion] = useState(organization.version);
   const { data: models = [] } = useQuery(modelsQuery);
-  const queryClient = useQueryClient();
-  const toast = useToast();
-  const save = useMutation({
-    mutationFn: () =>
+  const { save, setReadVersion } = useOrganizationChange({
+    organization,
+    send: (version) =>
       api.call('PUT /api/organizations/{organization_id}/target-rules', {
         params: { organization_id: organization.id },
         body: {
@@ -81,14 +72,11 @@ function TargetRulesForm({ organization, onDone }: FormProps) {
           denied_providers: namesIn(values.denied_providers),
           allowed_regions: namesIn(values.allowed_regions),
           denied_regions: namesIn(values.denied_regions),
-          version: readVersion,
+          version,
         },
       }),
-    onSuccess: ({ organization: changed }) => {
-      queryClient.setQueryData(organizationQuery(organization.id).queryKey, changed);
-      toast('Providers and regions updated.');
-      onDone();
-    },
+    saved: 'Providers and regions updated.',
+    onDone,
   });
   const places = models.flatMap(({ target_places: all }) => all);
   const known = {
@@ -105,14 +93,7 @@ function TargetRulesForm({ organization, onDone }: FormProps) {
     return models.length === 0 ? [] : namesIn(values[field]).filter((name) => !names.has(name.toLowerCase()));
   };
   return (
-    <form
-      noValidate
-      className="grid gap-5"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
-    >
+    <Form noValidate className="grid gap-5" onSubmit={() => save.mutate()}>
       <p className="text-sm text-ink-soft">
         Names, separated by commas. Leave empty for no restriction. A denied name is denied even if it is also
         allowed.
@@ -152,7 +133,7 @@ function TargetRulesForm({ organization, onDone }: FormProps) {
         onDiscard={({ target_rules }) => setValues(valuesOf(target_rules))}
         onCancel={onDone}
       />
-    </form>
+    </Form>
   );
 }
 

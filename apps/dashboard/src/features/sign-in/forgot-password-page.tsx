@@ -5,6 +5,7 @@ import { api } from '../../api/client';
 import { Button } from '../../ui/button';
 import { AuthLayout } from '../../ui/auth-layout';
 import { Field, Input } from '../../ui/field';
+import { Form } from '../../ui/form';
 import { Notice } from '../../ui/notice';
 import { FailureLine } from '../../ui/states';
 
@@ -20,13 +21,7 @@ export function ForgotPasswordPage() {
           If an account exists for {email}, we’ve sent a link. It expires in 1 hour.
         </Notice>
       ) : (
-        <form
-          className="grid gap-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            request.mutate();
-          }}
-        >
+        <Form onSubmit={() => request.mutate()}>
           <Field label="Email">
             <Input
               type="email"
@@ -41,7 +36,7 @@ export function ForgotPasswordPage() {
           <Button type="submit" kind="primary" busy={request.isPending}>
             Send link
           </Button>
-        </form>
+        </Form>
       )}
       <Link to="/sign-in" className="text-sm text-accent hover:underline">
         Back to sign in

@@ -8,6 +8,7 @@ import { relativeTime } from '../../format/time';
 import { Button, buttonClass } from '../../ui/button';
 import { AuthLayout } from '../../ui/auth-layout';
 import { Field, Input } from '../../ui/field';
+import { Form } from '../../ui/form';
 import { Notice } from '../../ui/notice';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { Text, visible } from '../../ui/values';
@@ -105,13 +106,7 @@ function Accept({ token, needsPassword }: { readonly token: string; readonly nee
     },
   });
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        accept.mutate();
-      }}
-    >
+    <Form onSubmit={() => accept.mutate()}>
       {needsPassword && (
         <>
           <Field label="Your name" optional hint="Shown next to your email.">
@@ -129,6 +124,6 @@ function Accept({ token, needsPassword }: { readonly token: string; readonly nee
       <Button type="submit" kind="primary" busy={accept.isPending}>
         Accept invitation
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -6,6 +6,7 @@ import { Button, buttonClass } from '../../ui/button';
 import { AuthLayout } from '../../ui/auth-layout';
 import { Notice } from '../../ui/notice';
 import { FailureLine } from '../../ui/states';
+import { Form } from '../../ui/form';
 import { clearLinkToken, useLinkToken } from './link-token';
 import { NewPassword } from './new-password-fields';
 
@@ -28,19 +29,13 @@ export function ResetPasswordPage() {
   }
   return (
     <AuthLayout title="Choose a new password">
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          reset.mutate();
-        }}
-      >
+      <Form onSubmit={() => reset.mutate()}>
         <NewPassword value={password} onChange={setPassword} />
         {reset.error && <FailureLine error={reset.error} />}
         <Button type="submit" kind="primary" busy={reset.isPending}>
           Change password
         </Button>
-      </form>
+      </Form>
     </AuthLayout>
   );
 }

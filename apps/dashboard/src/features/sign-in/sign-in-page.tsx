@@ -10,6 +10,7 @@ import { Button, buttonClass } from '../../ui/button';
 import { CopyIcon } from '../../ui/copy';
 import { AuthLayout } from '../../ui/auth-layout';
 import { Field, Input, PasswordField } from '../../ui/field';
+import { Form } from '../../ui/form';
 import { Notice } from '../../ui/notice';
 import { FailureLine } from '../../ui/states';
 import { sanitizeReturnPath } from './return-path';
@@ -123,13 +124,7 @@ function TwoFactorForm({ signIn, credentials }: TwoFactorFormProps) {
       title="Two-factor authentication"
       lead="Enter the code from your authenticator app, or a recovery code."
     >
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          signIn.mutate({ ...credentials, code: code.trim() });
-        }}
-      >
+      <Form onSubmit={() => signIn.mutate({ ...credentials, code: code.trim() })}>
         <Field label="Code" error={refused && !signIn.isPending ? signIn.error?.message : undefined}>
           <Input
             inputMode="text"
@@ -146,7 +141,7 @@ function TwoFactorForm({ signIn, credentials }: TwoFactorFormProps) {
         <Button kind="quiet" onClick={() => signIn.reset()}>
           Back
         </Button>
-      </form>
+      </Form>
     </AuthLayout>
   );
 }

@@ -3,6 +3,7 @@ import { api } from '../../../api/client';
 import { Button } from '../../../ui/button';
 import { DialogActions } from '../../../ui/dialog';
 import { Field, Input, Select } from '../../../ui/field';
+import { Form } from '../../../ui/form';
 import { FailureLine } from '../../../ui/states';
 import { checkEntry, type CatalogueEntries } from './check-entry';
 import { EntryIssues, entrySchema } from './entry-form';
@@ -80,13 +81,7 @@ export function AddProvider({
     </Field>
   );
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        add.mutate(undefined);
-      }}
-    >
+    <Form onSubmit={() => add.mutate(undefined)}>
       <Field label="Service" error={issues.get('preset')}>
         <Select value={preset} onChange={({ target }) => set('preset', target.value)}>
           <option value="">Another service with the API of OpenAI</option>
@@ -118,7 +113,7 @@ export function AddProvider({
           Add provider
         </Button>
       </DialogActions>
-    </form>
+    </Form>
   );
 }
 

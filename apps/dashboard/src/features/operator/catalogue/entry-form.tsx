@@ -4,6 +4,7 @@ import { Button } from '../../../ui/button';
 import { DialogActions } from '../../../ui/dialog';
 import { Notice } from '../../../ui/notice';
 import { FailureLine } from '../../../ui/states';
+import { Form } from '../../../ui/form';
 import { Text } from '../../../ui/values';
 import { checkEntry, LIST_OF, type CatalogueEntries, type EntryKind } from './check-entry';
 import type { Fields, Schema } from './json-schema';
@@ -47,13 +48,7 @@ export function EntryForm({
   });
   const checked = check.data;
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        check.mutate();
-      }}
-    >
+    <Form onSubmit={() => check.mutate()}>
       <SchemaFields
         schema={entrySchema(entries, kind)}
         path=""
@@ -84,7 +79,7 @@ export function EntryForm({
           Apply to the draft
         </Button>
       </DialogActions>
-    </form>
+    </Form>
   );
 }
 

@@ -4,6 +4,7 @@ import { api } from '../../../api/client';
 import { counted } from '../../../format/count';
 import { Button } from '../../../ui/button';
 import { Field, Input } from '../../../ui/field';
+import { Form } from '../../../ui/form';
 import { Notice } from '../../../ui/notice';
 import { FailureLine } from '../../../ui/states';
 import { Text } from '../../../ui/values';
@@ -25,13 +26,7 @@ export function ProposePrices({ text, onText }: ProposePricesProps) {
   });
   return (
     <>
-      <form
-        className="grid gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          propose.mutate();
-        }}
-      >
+      <Form className="grid gap-3" onSubmit={() => propose.mutate()}>
         <div className="flex flex-wrap items-end gap-3">
           <Field label="Margin on published prices (%)">
             <Input
@@ -66,7 +61,7 @@ export function ProposePrices({ text, onText }: ProposePricesProps) {
             </ul>
           </Notice>
         )}
-      </form>
+      </Form>
     </>
   );
 }

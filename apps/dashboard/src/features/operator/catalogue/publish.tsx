@@ -5,6 +5,7 @@ import { api } from '../../../api/client';
 import { Button } from '../../../ui/button';
 import { DialogActions } from '../../../ui/dialog';
 import { Field, Input } from '../../../ui/field';
+import { Form } from '../../../ui/form';
 import { FailureLine, SkeletonRows } from '../../../ui/states';
 import { useToast } from '../../../ui/toast';
 import type { CheckedText } from './catalogue-state';
@@ -39,13 +40,7 @@ export function Publish({ text, action, comment: start = '', publish, onDone }: 
   if (!preview.data) return <SkeletonRows />;
   if (preview.data.issues.length > 0) return <Issues of={preview.data.issues} />;
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        change.mutate(undefined);
-      }}
-    >
+    <Form onSubmit={() => change.mutate(undefined)}>
       <Checked of={preview.data} />
       <Field label="Comment" hint="Shown in the history and in the audit log.">
         <Input
@@ -63,7 +58,7 @@ export function Publish({ text, action, comment: start = '', publish, onDone }: 
           {action}
         </Button>
       </DialogActions>
-    </form>
+    </Form>
   );
 }
 

@@ -2,11 +2,11 @@ import { useState } from 'react';
 import { api } from '../../../api/client';
 import { Button } from '../../../ui/button';
 import { Confirm } from '../../../ui/confirm';
-import { Dialog, DialogActions } from '../../../ui/dialog';
+import { Dialog } from '../../../ui/dialog';
 import { Field, Input } from '../../../ui/field';
+import { DialogForm } from '../../../ui/form';
 import { Badge } from '../../../ui/notice';
 import { Section } from '../../../ui/page';
-import { FailureLine } from '../../../ui/states';
 import { Table, type Column } from '../../../ui/table';
 import { useToast } from '../../../ui/toast';
 import { Id, Text, Time, visible } from '../../../ui/values';
@@ -46,13 +46,7 @@ function SecretForm({ name: fixed, onDone }: { readonly name?: string; readonly 
     },
   );
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate(undefined);
-      }}
-    >
+    <DialogForm of={save} action="Store" onSubmit={() => save.mutate(undefined)} onCancel={onDone}>
       {fixed === undefined && (
         <Field label="Name" hint="Providers refer to it with api_key_secret.">
           <Input required maxLength={63} value={name} onChange={({ target }) => setName(target.value)} />
@@ -68,14 +62,7 @@ function SecretForm({ name: fixed, onDone }: { readonly name?: string; readonly 
           onChange={({ target }) => setValue(target.value)}
         />
       </Field>
-      {save.error && <FailureLine error={save.error} />}
-      <DialogActions>
-        <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" kind="primary" busy={save.isPending}>
-          Store
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }
 

@@ -4,6 +4,7 @@ import { api } from '../../../api/client';
 import { duration } from '../../../format/time';
 import { Button } from '../../../ui/button';
 import { Field, Select } from '../../../ui/field';
+import { Form } from '../../../ui/form';
 import { Notice } from '../../../ui/notice';
 import { FailureLine } from '../../../ui/states';
 import { Text, visible } from '../../../ui/values';
@@ -42,13 +43,7 @@ export function TestModel({ text, entries }: { readonly text: string; readonly e
   const test = useModelTest(text);
   if (!chosen) return null;
   return (
-    <form
-      className="grid gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        test.mutate({ model: chosen.model, target: chosen.index });
-      }}
-    >
+    <Form className="grid gap-3" onSubmit={() => test.mutate({ model: chosen.model, target: chosen.index })}>
       <div className="flex flex-wrap items-end gap-3">
         <Field label="Target">
           <Select
@@ -70,6 +65,6 @@ export function TestModel({ text, entries }: { readonly text: string; readonly e
         </Button>
       </div>
       <TestResult of={test} />
-    </form>
+    </Form>
   );
 }
