@@ -2,9 +2,6 @@ import { GatewayError } from '@gateway/errors';
 import type { PageRequest } from './ports';
 import { isIdLike } from './text-rules';
 
-const DEFAULT_PAGE_SIZE = 50;
-const MAX_PAGE_SIZE = 200;
-
 export interface Page<Item> {
   readonly items: readonly Item[];
   /** Empty on the last page. */
@@ -13,7 +10,7 @@ export interface Page<Item> {
 
 /** A page token is the last id of the previous page. Lists are ordered by id, so new items do not invalidate it. */
 export async function readPage<Item extends { readonly id: string }>(
-  pageSize: number,
+  size: number,
   pageToken: string,
   list: (page: PageRequest) => Promise<readonly Item[]>,
 ): Promise<Page<Item>> {
@@ -23,7 +20,6 @@ export async function readPage<Item extends { readonly id: string }>(
       param: 'page_token',
     });
   }
-  const size = pageSize === 0 ? DEFAULT_PAGE_SIZE : Math.min(pageSize, MAX_PAGE_SIZE);
   const found = await list({ size: size + 1, ...(pageToken === '' ? {} : { after: pageToken }) });
   const items = found.slice(0, size);
   return { items, nextPageToken: found.length > size ? (items.at(-1)?.id ?? '') : '' };

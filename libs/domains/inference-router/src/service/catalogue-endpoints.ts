@@ -16,18 +16,14 @@ import {
   invalid,
   invalidText,
   notFound,
-  requireCatalogueText,
   requireManaged,
-  requireText,
+  requireStorable,
 } from './catalogue-refusals';
 import { checkText, createCatalogueTextEndpoints } from './catalogue-text-endpoints';
 import { changeView, draftView, routerView, secretView, versionView } from './catalogue-views';
 
-const MAX_COMMENT_CHARACTERS = 500;
-const MAX_SECRET_CHARACTERS = 8_192;
 const SECRET_NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/i;
 
-const MAX_PAGE_SIZE = 100;
 /** Routers report every ten seconds. */
 const ROUTERS_SEEN_MS = 60_000;
 /** Names in an audit entry. */
@@ -63,7 +59,8 @@ export function createCatalogueEndpoints({
     actor: Actor,
   ) {
     const { store, texts } = requireManaged(managed);
-    const comment = requireText('comment', request.comment, MAX_COMMENT_CHARACTERS);
+    const { comment } = request;
+    requireStorable('comment', comment);
     const before = (await store.readPublished()).version?.text ?? '';
     let changes: readonly EntryChange[] = [];
     const outcome = await store.publish(
@@ -129,7 +126,7 @@ export function createCatalogueEndpoints({
 
     implement(endpointsOf.versions, async ({ query }) => {
       if (!managed) return { data: [], next_page_token: null };
-      const size = Math.min(query.page_size, MAX_PAGE_SIZE);
+      const size = query.page_size;
       const before = versionOf(query.page_token) || undefined;
       const versions = await managed.store.listVersions({ limit: size + 1, before });
       const shown = versions.slice(0, size);
@@ -151,7 +148,7 @@ export function createCatalogueEndpoints({
 
     implement(endpointsOf.saveDraft, async ({ body: { text, expected_revision: revision }, actor }) => {
       const { store } = requireManaged(managed);
-      requireCatalogueText(text);
+      requireStorable('text', text);
       const change = changeBy({ actor, action: 'catalogue.save_draft', target: 'draft', details: {} });
       const draft = await store.saveDraft(text, revision, change);
       if (draft === 'conflict') throw draftConflict();
@@ -182,11 +179,8 @@ export function createCatalogueEndpoints({
         );
       }
       const secret = value.trim();
-      if (secret.length > MAX_SECRET_CHARACTERS || !/^[\x21-\x7e]+$/.test(secret)) {
-        throw invalid(
-          'value',
-          `must be 1 to ${MAX_SECRET_CHARACTERS} printable ASCII characters without spaces`,
-        );
+      if (!/^[\x21-\x7e]+$/.test(secret)) {
+        throw invalid('value', 'must be printable ASCII characters without spaces');
       }
       const change = changeBy({ actor, action: 'provider_secret.set', target: name, details: {} });
       const stored = await store.setSecret(name, secret, change);

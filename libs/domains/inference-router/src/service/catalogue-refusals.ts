@@ -2,8 +2,6 @@ import { DashboardError } from '@gateway/dashboard-contract';
 import type { CatalogueIssue, ManagedCatalogue } from '../core/catalogue/managed-catalogue';
 import { issueViews } from './catalogue-views';
 
-/** The longest text, in characters. */
-const MAX_TEXT_CHARACTERS = 1_500_000;
 const READ_ONLY = 'The catalogue is the models file (GATEWAY_CATALOGUE=file).';
 
 export function conflict(message: string): DashboardError {
@@ -37,20 +35,8 @@ export function requireManagedText(managed: ManagedCatalogue | undefined): Manag
   throw invalid('text', READ_ONLY);
 }
 
-export function requireCatalogueText(text: string): void {
-  requireLength('text', text, MAX_TEXT_CHARACTERS);
-}
-
-export function requireText(field: string, text: string, max: number): string {
-  const trimmed = text.trim();
-  if (trimmed === '') throw invalid(field, 'is required');
-  requireLength(field, trimmed, max);
-  return trimmed;
-}
-
-function requireLength(field: string, text: string, max: number): void {
-  if (text.length > max) throw invalid(field, `must have at most ${max} characters`);
-  // PostgreSQL stores no NUL.
+/** The contract limits the length; PostgreSQL stores no NUL. */
+export function requireStorable(field: 'text' | 'comment', text: string): void {
   if (text.includes('\0')) throw invalid(field, 'must not contain NUL');
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '@gateway/base';
 import { DashboardError, endpoints, parts } from '@gateway/dashboard-contract';
 import type { EntryEdit, ManagedCatalogue } from '../core/catalogue/managed-catalogue';
 import { proposeModels, proposePrices } from '../core/price-data/propose-prices';
-import { invalidText, requireCatalogueText, requireManaged, requireManagedText } from './catalogue-refusals';
+import { invalidText, requireManaged, requireManagedText, requireStorable } from './catalogue-refusals';
 import { changeView, issueViews } from './catalogue-views';
 
 /** What operators do with a text before they save it. Nothing is stored. */
@@ -21,7 +21,6 @@ export function createCatalogueTextEndpoints(
     }),
 
     implement(entries, async ({ body: { text } }) => {
-      requireCatalogueText(text);
       const { texts } = requireManagedText(managed);
       const { provider, model } = texts.listEntries(text);
       return { providers: provider, models: model, schema: texts.schema() };
@@ -29,11 +28,9 @@ export function createCatalogueTextEndpoints(
 
     implement(editEntry, async ({ body: { text, kind, index, entry } }) => {
       const { texts } = requireManaged(managed);
-      requireCatalogueText(text);
       const edit = { kind, index: index ?? undefined, entry: (entry ?? undefined) as EntryEdit['entry'] };
       const edited = texts.withEntry(text, edit);
       if (!edited.ok) throw new DashboardError('invalid', { message: edited.message });
-      requireCatalogueText(edited.text);
       return { text: edited.text };
     }),
 
@@ -60,7 +57,7 @@ export function createCatalogueTextEndpoints(
 
 /** Checks a text with the stored secrets. */
 export async function checkText({ store, texts }: ManagedCatalogue, text: string) {
-  requireCatalogueText(text);
+  requireStorable('text', text);
   const { version, secrets } = await store.readPublished();
   return { checked: texts.check(text, secrets), textInEffect: version?.text ?? '' };
 }

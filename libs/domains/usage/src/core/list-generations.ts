@@ -54,17 +54,14 @@ export interface GenerationPage {
   readonly searchedUntil: UnixMs | undefined;
 }
 
-const MAX_PAGE_SIZE = 200;
-
 /** One page of an organization's generations, newest first. */
 export async function listGenerations(
   finder: GenerationFinder,
-  { search, pageSize, pageToken, ...filter }: GenerationsRequest,
+  { search, pageSize: limit, pageToken, ...filter }: GenerationsRequest,
 ): Promise<GenerationPage | Refusal> {
   const after = pageToken === '' ? undefined : parseCursor(pageToken);
   if (pageToken !== '' && !after)
     return refuse('invalid_request', { param: 'page_token', message: 'Unknown page_token.' });
-  const limit = Math.min(Math.max(pageSize, 1), MAX_PAGE_SIZE);
   if (search !== undefined && !after) {
     const found = await finder.findByIds(filter.organizationId, search, limit);
     if (found.length > 0) return { generations: found, nextPageToken: '', searchedUntil: undefined };
