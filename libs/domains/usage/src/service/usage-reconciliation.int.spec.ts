@@ -1,15 +1,8 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gateway/base';
 import { GenerationSettled } from '@gateway/contracts/events';
-import { applyMigrations, createPool } from '@gateway/database';
 import { UnprocessableEventsError, type EventHandler } from '@gateway/events';
 import { createLogger, createMetrics, type Registry } from '@gateway/runtime';
-import {
-  beginIdleTransaction,
-  createTestClock,
-  createTestDatabase,
-  type TestClock,
-  type TestDatabase,
-} from '@gateway/test-support';
+import { beginIdleTransaction, createTestClock, type TestClock } from '@gateway/test-support';
 import type { Pool } from 'pg';
 import {
   createPostgresRefusalStore,
@@ -17,16 +10,15 @@ import {
   createPostgresUsageReader,
   createPostgresUsageReconciler,
   createUsageAggregatorModule,
-  USAGE_SCHEMA,
-  usageSchema,
 } from '../index';
 import { logged, settled, type Settled } from '../testing/settled-events';
+import { createUsageDatabase, createUsageModules, type UsageDatabase } from '../testing/usage-under-test';
 import { createUsageAggregatorMetrics } from './usage-aggregator/metrics';
 import { createUsageReconciliation } from './usage-aggregator/reconciliation';
 
 const NINE = Date.UTC(2026, 10, 20, 9);
 
-let database: TestDatabase;
+let database: UsageDatabase;
 let pool: Pool;
 let clock: TestClock;
 let metrics: Registry;
@@ -35,30 +27,19 @@ let handle: EventHandler;
 let run: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 'test', maxConnections: 4 });
-  await applyMigrations(pool, usageSchema);
+  database = await createUsageDatabase();
+  ({ pool } = database);
 });
 
 beforeEach(async () => {
-  await pool.query(
-    `truncate generations, usage_rollups, usage_rollups_hourly, usage_value_rollups, usage_value_rollups_hourly, announced_settlements, reconciliation_differences,
-       reconciliation_progress`,
-  );
+  await database.clear();
   clock = createTestClock(NINE + 3 * HOUR_MS);
   lines = [];
   metrics = createMetrics({ processMetrics: false });
-  const reconciler = createPostgresUsageReconciler({ pool, clock });
-  const aggregator = createUsageAggregatorModule({
-    store: createPostgresSettlementStore(pool),
-    refusals: createPostgresRefusalStore(pool),
-    reconciler,
-    clock,
-    metrics: createMetrics({ processMetrics: false }),
-  });
-  handle = aggregator.consumers[0]!.handle;
+  const modules = createUsageModules(pool, clock);
+  ({ handle } = modules);
   ({ run } = createUsageReconciliation({
-    reconciler,
+    reconciler: modules.reconciler,
     clock,
     log: createLogger({
       name: 'test',
@@ -71,10 +52,7 @@ beforeEach(async () => {
   }));
 });
 
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => database.close());
 
 interface AnnouncedWindow {
   readonly organizationId?: string;

@@ -8,31 +8,20 @@ import {
   type UsageRow,
 } from '@gateway/contracts/generation-query';
 import { parts } from '@gateway/dashboard-contract';
-import { applyMigrations, createPool } from '@gateway/database';
 import { UnprocessableEventsError, type EventHandler, type LoggedEvent } from '@gateway/events';
-import { createClient, createInProcessTransport, type RpcClient } from '@gateway/rpc';
-import { createMetrics, type Registry } from '@gateway/runtime';
+import type { RpcClient } from '@gateway/rpc';
+import type { Registry } from '@gateway/runtime';
 import {
   announceSeed,
   createTestClock,
-  createTestDatabase,
   inProcessFor,
   seededRandom,
   type SeededRandom,
-  type TestDatabase,
 } from '@gateway/test-support';
 import type { ClientBase, Pool } from 'pg';
-import {
-  createGenerationQueryModule,
-  createPostgresRefusalStore,
-  createPostgresSettlementStore,
-  createPostgresUsageReader,
-  createPostgresUsageReconciler,
-  createUsageAggregatorModule,
-  USAGE_SCHEMA,
-  usageSchema,
-} from '../index';
+import { createGenerationQueryModule, createPostgresUsageReader } from '../index';
 import { logged, NOON, rawEvent, settled, type Settled } from '../testing/settled-events';
+import { createUsageDatabase, createUsageModules, type UsageDatabase } from '../testing/usage-under-test';
 
 const {
   USAGE_DIMENSION_DAY: DAY,
@@ -40,37 +29,24 @@ const {
   USAGE_DIMENSION_API_KEY: KEY,
 } = UsageDimension;
 
-let database: TestDatabase;
+let database: UsageDatabase;
 let pool: Pool;
 let metrics: Registry;
 let handle: EventHandler;
 let query: RpcClient<typeof GenerationQueryDefinition>;
+let record: (...events: readonly Settled[]) => Promise<unknown>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  pool = createPool({ url: database.url, schema: USAGE_SCHEMA, applicationName: 'test', maxConnections: 4 });
-  await applyMigrations(pool, usageSchema);
+  database = await createUsageDatabase();
+  ({ pool } = database);
 });
 
 beforeEach(async () => {
-  await pool.query('truncate generations, usage_rollups');
-  metrics = createMetrics({ processMetrics: false });
-  const store = createPostgresSettlementStore(pool);
-  const refusals = createPostgresRefusalStore(pool);
-  const clock = createTestClock(NOON);
-  const reconciler = createPostgresUsageReconciler({ pool, clock });
-  const aggregator = createUsageAggregatorModule({ store, refusals, reconciler, clock, metrics });
-  handle = aggregator.consumers[0]!.handle;
-  const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool), clock });
-  query = createClient(GenerationQueryDefinition, createInProcessTransport(services));
+  await database.clear();
+  ({ metrics, handle, query, record } = createUsageModules(pool));
 });
 
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
-
-const record = (...events: Settled[]) => handle(events.map((each) => logged(settled(each))));
+afterAll(() => database.close());
 
 function usage(
   groupBy: UsageDimension[],

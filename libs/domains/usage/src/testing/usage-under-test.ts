@@ -8,7 +8,7 @@ import { createClient, createInProcessTransport, type RpcClient } from '@gateway
 import { createMetrics, type Registry } from '@gateway/runtime';
 import { createTestClock, createTestDatabase, inProcessFor } from '@gateway/test-support';
 import type { Pool } from 'pg';
-import type { RefusalStore } from '../core/ports';
+import type { RefusalStore, UsageReconciler } from '../core/ports';
 import {
   createGenerationQueryModule,
   createPostgresRefusalStore,
@@ -21,23 +21,35 @@ import {
 } from '../index';
 import { logged, NOON, settled, type Settled } from './settled-events';
 
-export interface UsageUnderTest {
-  readonly pool: Pool;
+/** The modules of usage over one pool. */
+export interface UsageModules {
   readonly metrics: Registry;
   readonly refusals: RefusalStore;
+  readonly reconciler: UsageReconciler;
   /** Records settlements. */
   readonly handle: EventHandler;
   readonly query: RpcClient<typeof GenerationQueryDefinition>;
   readonly aggregator: RpcClient<typeof UsageAggregatorDefinition>;
   readonly admin: AdminClient;
   record(...events: readonly Settled[]): Promise<unknown>;
+}
+
+export interface UsageDatabase {
+  readonly pool: Pool;
   /** Empties every table. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }
 
+export type UsageUnderTest = UsageModules & UsageDatabase;
+
 /** Usage on a new database. */
-export async function createUsageUnderTest(clock: Clock = createTestClock(NOON)): Promise<UsageUnderTest> {
+export async function createUsageUnderTest(clock?: Clock): Promise<UsageUnderTest> {
+  const database = await createUsageDatabase();
+  return { ...database, ...createUsageModules(database.pool, clock) };
+}
+
+export async function createUsageDatabase(): Promise<UsageDatabase> {
   const database = await createTestDatabase();
   const pool = createPool({
     url: database.url,
@@ -46,34 +58,47 @@ export async function createUsageUnderTest(clock: Clock = createTestClock(NOON))
     maxConnections: 4,
   });
   await applyMigrations(pool, usageSchema);
+  return {
+    pool,
+    async clear() {
+      const { rows } = await pool.query<{ tables: string }>(ALL_TABLES);
+      await pool.query(`truncate ${rows[0]?.tables}`);
+    },
+    async close() {
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
+
+/** Partitions are emptied with their tables. */
+const ALL_TABLES = `
+  select string_agg(quote_ident(relname), ', ') as tables from pg_class
+  where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+    and relname <> '_prisma_migrations'`;
+
+/** Usage on an existing database, with metrics of its own. */
+export function createUsageModules(pool: Pool, clock: Clock = createTestClock(NOON)): UsageModules {
   const metrics = createMetrics({ processMetrics: false });
   const refusals = createPostgresRefusalStore(pool);
+  const reconciler = createPostgresUsageReconciler({ pool, clock });
   const aggregator = createUsageAggregatorModule({
     store: createPostgresSettlementStore(pool),
     refusals,
-    reconciler: createPostgresUsageReconciler({ pool, clock }),
+    reconciler,
     clock,
     metrics,
   });
   const handle = aggregator.consumers[0]!.handle;
   const { services } = createGenerationQueryModule({ reader: createPostgresUsageReader(pool), clock });
   return {
-    pool,
     metrics,
     refusals,
+    reconciler,
     handle,
     query: createClient(GenerationQueryDefinition, createInProcessTransport(services)),
     aggregator: createClient(UsageAggregatorDefinition, createInProcessTransport(aggregator.services)),
     admin: createAdminClient(inProcessFor(services)),
     record: (...events) => handle(events.map((each) => logged(settled(each)))),
-    async clear() {
-      await pool.query(`
-        truncate generations, usage_rollups, usage_rollups_hourly, usage_value_rollups, usage_value_rollups_hourly,
-          error_counts_hourly, refused_requests, refusal_reporters`);
-    },
-    async close() {
-      await pool.end();
-      await database.drop();
-    },
   };
 }
