@@ -66,3 +66,8 @@ export function Badge({
     </span>
   );
 }
+
+/** Whether something is on. */
+export function OnOff({ on }: { readonly on: boolean }) {
+  return on ? <Badge tone="good">On</Badge> : <Badge tone="faint">Off</Badge>;
+}

@@ -14,6 +14,8 @@ export interface Clock {
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
+/** 9999-12-31T23:59:59.999Z, the end of the last day with a four-digit year. */
+export const LAST_UNIX_MS = 253_402_300_799_999n;
 
 /** Cached, since every request formats the same day several times. */
 let latestDay: { readonly sinceEpoch: number; readonly text: UtcDay } | undefined;

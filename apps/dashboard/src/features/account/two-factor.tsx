@@ -7,7 +7,7 @@ import { CopyButton } from '../../ui/copy';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { Field, Input, PasswordField } from '../../ui/field';
 import { DialogForm } from '../../ui/form';
-import { Badge, Notice } from '../../ui/notice';
+import { Notice, OnOff } from '../../ui/notice';
 import { Section } from '../../ui/page';
 import { useToast } from '../../ui/toast';
 
@@ -22,7 +22,7 @@ export function TwoFactor({ on }: { readonly on: boolean }) {
     <Section
       title={
         <span className="flex items-center gap-2">
-          Two-factor authentication {on ? <Badge tone="good">On</Badge> : <Badge tone="faint">Off</Badge>}
+          Two-factor authentication <OnOff on={on} />
         </span>
       }
       description="Requires a code from an authenticator app at sign-in."

@@ -15,7 +15,7 @@ import { Dialog, DialogActions } from '../../ui/dialog';
 import { Input } from '../../ui/field';
 import { LoadMore, ShownCount } from '../../ui/load-more';
 import { Menu, MenuItem } from '../../ui/menu';
-import { Badge } from '../../ui/notice';
+import { Badge, OnOff } from '../../ui/notice';
 import { Page } from '../../ui/page';
 import { Empty, Failure, messageOf, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
@@ -108,8 +108,7 @@ const COLUMNS: readonly Column<Person>[] = [
     header: '2FA',
     enableSorting: false,
     meta: { hide: 'phone' },
-    cell: ({ row: { original: person } }) =>
-      person.second_factor ? <Badge tone="good">On</Badge> : <Badge tone="faint">Off</Badge>,
+    cell: ({ row: { original: person } }) => <OnOff on={person.second_factor} />,
   },
   {
     id: 'seen',

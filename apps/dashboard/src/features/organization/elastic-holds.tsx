@@ -1,12 +1,11 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client';
-import { organizationQuery, type Organization } from '../../api/organizations';
+import type { Organization } from '../../api/organizations';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
-import { Badge } from '../../ui/notice';
+import { OnOff } from '../../ui/notice';
 import { Section } from '../../ui/page';
-import { useToast } from '../../ui/toast';
+import { useOrganizationChange } from './use-organization-change';
 
 interface ElasticHoldsProps {
   readonly organization: Organization;
@@ -16,26 +15,22 @@ interface ElasticHoldsProps {
 /** Whether streams hold their output in slices. */
 export function ElasticHolds({ organization, canChange }: ElasticHoldsProps) {
   const { id, elastic_holds: enabled } = organization;
-  const queryClient = useQueryClient();
-  const toast = useToast();
   const [confirming, setConfirming] = useState(false);
-  const change = useMutation({
-    mutationFn: () =>
+  const { save: change } = useOrganizationChange({
+    organization,
+    send: () =>
       api.call('PUT /api/organizations/{organization_id}/elastic-holds', {
         params: { organization_id: id },
         body: { enabled: !enabled },
       }),
-    onSuccess: ({ organization: changed }) => {
-      setConfirming(false);
-      queryClient.setQueryData(organizationQuery(id).queryKey, changed);
-      toast(changed.elastic_holds ? 'Elastic holds turned on.' : 'Elastic holds turned off.');
-    },
+    saved: enabled ? 'Elastic holds turned off.' : 'Elastic holds turned on.',
+    onDone: () => setConfirming(false),
   });
   return (
     <Section
       title={
         <span className="flex items-center gap-2">
-          Elastic holds {enabled ? <Badge tone="good">On</Badge> : <Badge tone="faint">Off</Badge>}
+          Elastic holds <OnOff on={enabled} />
         </span>
       }
       description="Streams reserve their output in slices while they run, instead of the full max_tokens before they start. A stream that the balance or a budget no longer covers ends with finish_reason length."

@@ -12,7 +12,7 @@ import { Confirm } from '../../ui/confirm';
 import { DebouncedInput } from '../../ui/debounced-input';
 import { LoadMore, ShownCount } from '../../ui/load-more';
 import { Menu, MenuItem } from '../../ui/menu';
-import { Badge } from '../../ui/notice';
+import { Badge, OnOff } from '../../ui/notice';
 import { Page, Section } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
@@ -148,8 +148,7 @@ function MemberTable({ organizationId, members, stale, partial }: MemberTablePro
       header: '2FA',
       meta: { hide: 'phone' },
       enableSorting: false,
-      cell: ({ row: { original: member } }) =>
-        member.second_factor ? <Badge tone="good">On</Badge> : <Badge tone="faint">Off</Badge>,
+      cell: ({ row: { original: member } }) => <OnOff on={member.second_factor} />,
     },
     {
       id: 'joined',

@@ -4,7 +4,7 @@ import { api } from '../../api/client';
 import { organizationQuery } from '../../api/organizations';
 import { Button } from '../../ui/button';
 import { Confirm } from '../../ui/confirm';
-import { Badge } from '../../ui/notice';
+import { OnOff } from '../../ui/notice';
 import { Section } from '../../ui/page';
 
 /** Whether everyone in the organization needs a second factor; for owners. */
@@ -30,8 +30,7 @@ export function SecondFactorRequired({ organizationId }: { readonly organization
     <Section
       title={
         <span className="flex items-center gap-2">
-          Required two-factor authentication{' '}
-          {required ? <Badge tone="good">On</Badge> : <Badge tone="faint">Off</Badge>}
+          Required two-factor authentication <OnOff on={required} />
         </span>
       }
       description="People without it must set it up before anything else. For single sign-on, require it at your identity provider."

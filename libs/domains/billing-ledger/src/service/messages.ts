@@ -1,6 +1,7 @@
 import {
   DAY_MS,
   isWindowHours,
+  LAST_UNIX_MS,
   MAX_PRICE_NANO_USD_PER_MILLION,
   nanoUsd,
   storableText,
@@ -75,9 +76,6 @@ const ENDINGS: ReadonlyMap<EndingMessage, IdempotentEnding> = new Map([
 
 /** Printable ASCII without spaces, as in every id of the gateway. */
 const IDENTIFIER = /^[\x21-\x7e]+$/;
-
-/** The end of 9999-12-31, the last day with a four-digit year. */
-const MAX_UNIX_MS = 253_402_300_799_999n;
 
 /** An invalid message. `message` names the problem without repeating the content. */
 export class MalformedMessageError extends Error {
@@ -221,7 +219,7 @@ export function parseEnding(message: EndingMessage): IdempotentEnding {
 
 function parseTime(name: string, unixMs: bigint): UnixMs {
   // Zero means that the field was not set, so the first day of 1970 is refused.
-  if (unixMs < BigInt(DAY_MS) || unixMs > MAX_UNIX_MS)
+  if (unixMs < BigInt(DAY_MS) || unixMs > LAST_UNIX_MS)
     throw new MalformedMessageError(`${name} is not a time`);
   return Number(unixMs) as UnixMs;
 }

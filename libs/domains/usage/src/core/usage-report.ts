@@ -1,13 +1,6 @@
-import {
-  DAY_MS,
-  isUtcDay,
-  ZERO_NANO_USD,
-  nanoUsd,
-  type ApiType,
-  type NanoUsd,
-  type UtcDay,
-} from '@gateway/base';
+import { DAY_MS, isUtcDay, ZERO_NANO_USD, type ApiType, type NanoUsd, type UtcDay } from '@gateway/base';
 import { refuse, type Refusal } from '@gateway/errors';
+import { sumFigures } from './sum-figures';
 import type { ValueDimension, ValueGroup } from './usage-values';
 
 export type UsageDimension = 'day' | 'model' | 'api_key' | 'project' | 'api_type';
@@ -100,19 +93,7 @@ export function tooManyRows(): Refusal {
 }
 
 export function sumOf(rows: readonly UsageSums[]): UsageSums {
-  return rows.reduce(
-    (sum, row) => ({
-      requests: sum.requests + row.requests,
-      promptTokens: sum.promptTokens + row.promptTokens,
-      completionTokens: sum.completionTokens + row.completionTokens,
-      reasoningTokens: sum.reasoningTokens + row.reasoningTokens,
-      cachedTokens: sum.cachedTokens + row.cachedTokens,
-      cacheWriteTokens: sum.cacheWriteTokens + row.cacheWriteTokens,
-      cacheWrite1hTokens: sum.cacheWrite1hTokens + row.cacheWrite1hTokens,
-      costNanoUsd: nanoUsd(sum.costNanoUsd + row.costNanoUsd),
-    }),
-    NO_USAGE,
-  );
+  return sumFigures(NO_USAGE, rows);
 }
 
 function invalid(param: string, message: string): Refusal {

@@ -1,14 +1,7 @@
-import {
-  DAY_MS,
-  HOUR_MS,
-  nanoUsd,
-  ZERO_NANO_USD,
-  type ApiType,
-  type NanoUsd,
-  type UnixMs,
-} from '@gateway/base';
+import { DAY_MS, HOUR_MS, ZERO_NANO_USD, type ApiType, type NanoUsd, type UnixMs } from '@gateway/base';
 import { isRefusal, refuse, type Refusal } from '@gateway/errors';
 import { addLatencies, NO_LATENCIES, type Latencies } from './latency-histogram';
+import { sumFigures } from './sum-figures';
 import { MAX_REPORT_DAYS, MAX_REPORT_ROWS } from './usage-report';
 import { checkCombination, type ValueDimension } from './usage-values';
 
@@ -189,7 +182,7 @@ export async function reportSeries(
       `The series has more than ${MAX_REPORT_ROWS} rows. Request a shorter time or fewer groups.`,
     );
   }
-  return { start, end, totals: points.reduce(addMetrics, NO_METRICS), points };
+  return { start, end, totals: sumMetrics(points), points };
 }
 
 /** The range in whole hours or days. */
@@ -258,23 +251,12 @@ function compare(a: string | undefined, b: string | undefined): number {
   return a < b ? -1 : 1;
 }
 
-function addMetrics(a: UsageMetrics, b: UsageMetrics): UsageMetrics {
+function sumMetrics(points: readonly UsageMetrics[]): UsageMetrics {
+  const { duration, firstToken, ...figures } = NO_METRICS;
   return {
-    requests: a.requests + b.requests,
-    errors: a.errors + b.errors,
-    cancelled: a.cancelled + b.cancelled,
-    refused: a.refused + b.refused,
-    promptTokens: a.promptTokens + b.promptTokens,
-    cachedTokens: a.cachedTokens + b.cachedTokens,
-    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
-    cacheWrite1hTokens: a.cacheWrite1hTokens + b.cacheWrite1hTokens,
-    imageTokens: a.imageTokens + b.imageTokens,
-    completionTokens: a.completionTokens + b.completionTokens,
-    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
-    costNanoUsd: nanoUsd(a.costNanoUsd + b.costNanoUsd),
-    chargedNanoUsd: nanoUsd(a.chargedNanoUsd + b.chargedNanoUsd),
-    duration: addLatencies(a.duration, b.duration),
-    firstToken: addLatencies(a.firstToken, b.firstToken),
+    ...sumFigures(figures, points),
+    duration: points.reduce((sum, point) => addLatencies(sum, point.duration), duration),
+    firstToken: points.reduce((sum, point) => addLatencies(sum, point.firstToken), firstToken),
   };
 }
 

@@ -14,3 +14,16 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+export function nonEmptyText(value: unknown): string | undefined {
+  return textOf(value) || undefined;
+}
+
+/** A text, or a number as text, as servers write codes. */
+export function textOrNumber(value: unknown): string {
+  return typeof value === 'number' ? String(value) : textOf(value);
+}

@@ -1,4 +1,4 @@
-import { apiTypeOf, nanoUsd, NO_USAGE, storableText, type UnixMs } from '@gateway/base';
+import { apiTypeOf, LAST_UNIX_MS, nanoUsd, NO_USAGE, storableText, type UnixMs } from '@gateway/base';
 import { UsageSource } from '@gateway/contracts/common';
 import {
   GenerationSettled,
@@ -11,9 +11,6 @@ import {
   type AnnouncedHour,
 } from '../../core/reconciliation/settled-window';
 import type { ProviderAttempt, SettledGeneration, StoredGeneration } from '../../core/settled-generation';
-
-/** 9999-12-31T23:59:59.999Z, the last day with a four-digit year. */
-const LAST_UNIX_MS = 253_402_300_799_999n;
 
 const USAGE_SOURCES: ReadonlyMap<UsageSource, SettledGeneration['usageSource']> = new Map([
   [UsageSource.USAGE_SOURCE_PROVIDER, 'provider'],

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../completion/json';
+import { asObject, textOrNumber, type JsonObject } from '../../completion/json';
 import type { ProviderError } from '../dialect';
 import { kindOfStatus } from '../failures';
 import { isContextLengthError, isUnknownModelError } from '../error-texts';
@@ -83,8 +83,8 @@ export function readError(body: unknown): ProviderError {
   const error = readErrorEvent(outer);
   if (error) return error;
   // AWS has no envelope.
-  const message = textOf(outer['message']) || textOf(outer['Message']);
-  const type = textOf(outer['__type']).replace(/^.*#/, '');
+  const message = textOrNumber(outer['message']) || textOrNumber(outer['Message']);
+  const type = textOrNumber(outer['__type']).replace(/^.*#/, '');
   return message === '' ? NO_ERROR : { message, code: '', type, param: paramOf(message) };
 }
 
@@ -119,13 +119,13 @@ function kindOf({ type, code }: ProviderError, status: number | undefined): Fail
 }
 
 function readErrorObject(error: JsonObject): ProviderError {
-  const message = textOf(error['message']);
+  const message = textOrNumber(error['message']);
   const details = error['details'];
   const retryAfterMs = Array.isArray(details) ? retryDelayMs(details) : undefined;
   return {
     message,
-    code: textOf(asObject(details)?.['error_code']) || textOf(error['code']),
-    type: textOf(error['type']) || textOf(error['status']),
+    code: textOrNumber(asObject(details)?.['error_code']) || textOrNumber(error['code']),
+    type: textOrNumber(error['type']) || textOrNumber(error['status']),
     param: paramOf(message),
     retryAfterMs,
   };
@@ -134,7 +134,7 @@ function readErrorObject(error: JsonObject): ProviderError {
 /** Google's RetryInfo: `{"retryDelay": "1.5s"}`. */
 function retryDelayMs(details: readonly unknown[]): number | undefined {
   for (const detail of details) {
-    const seconds = /^(\d{1,6}(?:\.\d+)?)s$/.exec(textOf(asObject(detail)?.['retryDelay']))?.[1];
+    const seconds = /^(\d{1,6}(?:\.\d+)?)s$/.exec(textOrNumber(asObject(detail)?.['retryDelay']))?.[1];
     if (seconds !== undefined) return Math.ceil(Number(seconds) * 1_000);
   }
   return undefined;
@@ -147,8 +147,4 @@ function paramOf(message: string): string | undefined {
 
 function statusOf(code: string): number | undefined {
   return /^[45]\d\d$/.test(code) ? Number(code) : undefined;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../completion/finish-reason';
-import { asObject, parseJson, type JsonObject } from '../../completion/json';
+import { asObject, nonEmptyText, parseJson, textOf, type JsonObject } from '../../completion/json';
 import type {
   ChoiceDelta,
   DecodedEvent,
@@ -88,11 +88,11 @@ class AnthropicDecoder implements EventDecoder {
     switch (block['type']) {
       case 'text':
         this.open.set(index, { kind: 'text' });
-        return { content: nonEmpty(block['text']) };
+        return { content: nonEmptyText(block['text']) ?? null };
       case 'thinking': {
         const text = textOf(block['thinking']);
         this.open.set(index, { kind: 'thinking', text, signature: textOf(block['signature']) });
-        return { reasoning: nonEmpty(text) };
+        return { reasoning: nonEmptyText(text) ?? null };
       }
       case 'redacted_thinking':
         this.open.set(index, { kind: 'ignored' });
@@ -111,8 +111,8 @@ class AnthropicDecoder implements EventDecoder {
     this.toolCalls += 1;
     const input = asObject(block['input']) ?? {};
     this.open.set(index, { kind: 'tool', index: call, input, hasArguments: false });
-    const id = nonEmpty(block['id']) ?? undefined;
-    const name = nonEmpty(block['name']) ?? undefined;
+    const id = nonEmptyText(block['id']);
+    const name = nonEmptyText(block['name']);
     return { toolCalls: [{ index: call, id, name, arguments: '' }] };
   }
 
@@ -124,11 +124,11 @@ class AnthropicDecoder implements EventDecoder {
     if (block.kind === 'ignored') return undefined;
     switch (delta['type']) {
       case 'text_delta':
-        return { content: nonEmpty(requireText(delta, 'text', block.kind === 'text')) };
+        return { content: nonEmptyText(requireText(delta, 'text', block.kind === 'text')) ?? null };
       case 'thinking_delta': {
         const text = requireText(delta, 'thinking', block.kind === 'thinking');
         if (block.kind === 'thinking') block.text += text;
-        return { reasoning: nonEmpty(text) };
+        return { reasoning: nonEmptyText(text) ?? null };
       }
       case 'signature_delta': {
         const signature = requireText(delta, 'signature', block.kind === 'thinking');
@@ -215,12 +215,4 @@ function requireText(delta: JsonObject, field: string, isExpected: boolean): str
   const text = delta[field];
   if (typeof text !== 'string' || !isExpected) throw malformed(`a delta with a wrong ${field}`);
   return text;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function nonEmpty(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../completion/json';
+import { asObject, textOf, type JsonObject } from '../../completion/json';
 import { readCachePoint, type Cacheable } from './cache-points';
 import { PDF_TYPE, readDocument } from '../documents';
 import { refused } from '../failures';
@@ -108,7 +108,7 @@ function textBlocks(text: unknown): Block[] {
 }
 
 function imageBlock(url: unknown): Block {
-  const link = typeof url === 'string' ? url : '';
+  const link = textOf(url);
   if (!link.startsWith('data:')) return { type: 'image', source: { type: 'url', url: link } };
   const comma = link.indexOf(',');
   const mediaType = link.slice('data:'.length, comma).replace(/;base64$/, '');
@@ -201,8 +201,4 @@ function withoutTrailingSpace(turns: readonly Turn[]): readonly Turn[] {
   if (last?.role !== 'assistant' || block?.type !== 'text') return turns;
   const content = [...last.content.slice(0, -1), { ...block, text: textOf(block['text']).trimEnd() }];
   return [...turns.slice(0, -1), { role: 'assistant', content }];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

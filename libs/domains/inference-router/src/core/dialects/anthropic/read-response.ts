@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../completion/json';
+import { asObject, nonEmptyText, type JsonObject } from '../../completion/json';
 import type { ReadResponse, ReasoningDetail, ToolCallDelta } from '../dialect';
 import { malformed } from '../failures';
 import { readErrorEvent } from './classify-error';
@@ -66,8 +66,8 @@ export function readResponse(response: JsonObject): ReadResponse {
 function toolCall({ id, name, input }: JsonObject, index: number): ToolCallDelta {
   return {
     index,
-    id: typeof id === 'string' && id !== '' ? id : undefined,
-    name: typeof name === 'string' && name !== '' ? name : undefined,
+    id: nonEmptyText(id),
+    name: nonEmptyText(name),
     arguments: JSON.stringify(asObject(input) ?? {}),
   };
 }

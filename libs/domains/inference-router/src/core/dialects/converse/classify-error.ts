@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../completion/json';
+import { asObject, textOf, type JsonObject } from '../../completion/json';
 import type { ProviderError } from '../dialect';
 import { kindOfStatus } from '../failures';
 import type { FailureKind } from '../../failure/upstream-failure';
@@ -127,8 +127,4 @@ function isContextLength(message: string): boolean {
 /** Removes a namespace before "#", and an address after ":". */
 function withoutNamespace(type: string): string {
   return (type.split('#').at(-1) ?? '').replace(/:.*$/s, '').slice(0, 64);
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

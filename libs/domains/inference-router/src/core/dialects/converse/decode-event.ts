@@ -1,4 +1,4 @@
-import { asObject, parseJson, type JsonObject } from '../../completion/json';
+import { asObject, nonEmptyText, parseJson, type JsonObject } from '../../completion/json';
 import { MAX_TOOL_CALLS } from '../../completion/completion';
 import type {
   ChoiceDelta,
@@ -102,7 +102,7 @@ export class ConverseDecoder implements EventDecoder {
     const index = this.toolCalls;
     this.toolCalls += 1;
     this.tools.set(block, { index, hasInput: false });
-    const id = typeof toolUseId === 'string' && toolUseId !== '' ? toolUseId : undefined;
+    const id = nonEmptyText(toolUseId);
     return choiceDelta({ toolCalls: [{ index, id, name, arguments: '' }] });
   }
 

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../completion/json';
+import { asObject, textOf, type JsonObject } from '../../completion/json';
 import type { CachePlace, CachePoints } from './cache-points';
 import { documentBlock } from './documents';
 import { refused } from '../failures';
@@ -56,7 +56,7 @@ export function textBlock(text: unknown): JsonObject | undefined {
 }
 
 function encodeImage(url: unknown, path: string): JsonObject {
-  const link = typeof url === 'string' ? url : '';
+  const link = textOf(url);
   const comma = link.indexOf(',');
   const [mediaType = '', ...parameters] = link.startsWith('data:') ? link.slice(5, comma).split(';') : [];
   const format = Object.hasOwn(formats, mediaType) ? formats[mediaType] : undefined;

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../completion/json';
+import { asObject, textOf, type JsonObject } from '../../completion/json';
 import type { CachePoints } from './cache-points';
 import { fitDocuments } from './documents';
 import { encodeContent, textBlock } from './encode-content';
@@ -120,7 +120,7 @@ export class MessageEncoder {
   private toolUse(call: JsonObject, called: JsonObject): JsonObject {
     const id = String(call['id']);
     const name = String(called['name']);
-    const text = typeof called['arguments'] === 'string' ? called['arguments'] : '';
+    const text = textOf(called['arguments']);
     this.names.set(id, name);
     if (!this.offersTools) return { text: `Called the tool ${name} with ${text === '' ? '{}' : text}` };
     return { toolUse: { toolUseId: id, name, input: argumentsObject(text) } };

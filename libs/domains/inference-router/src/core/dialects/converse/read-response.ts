@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../completion/json';
+import { asObject, nonEmptyText, type JsonObject } from '../../completion/json';
 import { MAX_TOOL_CALLS } from '../../completion/completion';
 import type { ReadResponse, ReasoningDetail, ToolCallDelta } from '../dialect';
 import { errorIn } from './classify-error';
@@ -57,7 +57,7 @@ function readToolUse({ toolUseId, name, input }: JsonObject, index: number): Too
   if (typeof name !== 'string' || name === '') throw malformed('a tool call without a name');
   return {
     index,
-    id: typeof toolUseId === 'string' && toolUseId !== '' ? toolUseId : undefined,
+    id: nonEmptyText(toolUseId),
     name,
     arguments: JSON.stringify(input ?? {}),
   };

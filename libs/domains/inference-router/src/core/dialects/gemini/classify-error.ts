@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../completion/json';
+import { asObject, nonEmptyText, textOrNumber, type JsonObject } from '../../completion/json';
 import type { FailureKind } from '../../failure/upstream-failure';
 import type { ProviderError } from '../dialect';
 import { kindOfStatus } from '../failures';
@@ -58,12 +58,14 @@ export function readErrorObject(body: unknown): ProviderError | undefined {
   const error = asObject(outer?.['error']);
   if (!error) return undefined;
   const details = objectsIn(error['details']);
-  const message = textOf(error['message']);
-  const type = textOf(error['status']);
+  const message = textOrNumber(error['message']);
+  const type = textOrNumber(error['status']);
   const isAccountExhausted = type === 'RESOURCE_EXHAUSTED' && isAccountError(message, details);
   return {
     message,
-    code: isAccountExhausted ? ACCOUNT_EXHAUSTED : (reasonOf(details) ?? (type || textOf(error['code']))),
+    code: isAccountExhausted
+      ? ACCOUNT_EXHAUSTED
+      : (reasonOf(details) ?? (type || textOrNumber(error['code']))),
     type,
     param: paramOf(details),
     ...waitOf(details),
@@ -72,7 +74,7 @@ export function readErrorObject(body: unknown): ProviderError | undefined {
 
 /** The error of a completion that a finish reason reports as failed. */
 export function errorOfFinish(reason: string, finishMessage: unknown): ProviderError {
-  const message = textOf(finishMessage);
+  const message = textOrNumber(finishMessage);
   return { ...NO_ERROR, code: reason, message: message === '' ? `finish reason ${reason}` : message };
 }
 
@@ -119,7 +121,7 @@ function isAccountError(message: string, details: readonly JsonObject[]): boolea
 
 /** A quota of zero, which the account does not have, or one that is restored by the next day. */
 function isAccountQuota({ quotaId, quotaValue }: JsonObject): boolean {
-  return quotaValue === '0' || quotaValue === 0 || /PerDay/i.test(textOf(quotaId));
+  return quotaValue === '0' || quotaValue === 0 || /PerDay/i.test(textOrNumber(quotaId));
 }
 
 function objectsIn(list: unknown): readonly JsonObject[] {
@@ -127,12 +129,11 @@ function objectsIn(list: unknown): readonly JsonObject[] {
 }
 
 function findDetail(details: readonly JsonObject[], name: string): JsonObject | undefined {
-  return details.find((detail) => textOf(detail['@type']).endsWith(`/google.rpc.${name}`));
+  return details.find((detail) => textOrNumber(detail['@type']).endsWith(`/google.rpc.${name}`));
 }
 
 function reasonOf(details: readonly JsonObject[]): string | undefined {
-  const reason = findDetail(details, 'ErrorInfo')?.['reason'];
-  return typeof reason === 'string' && reason !== '' ? reason : undefined;
+  return nonEmptyText(findDetail(details, 'ErrorInfo')?.['reason']);
 }
 
 function violationsOf(details: readonly JsonObject[], name: string): readonly JsonObject[] {
@@ -142,7 +143,7 @@ function violationsOf(details: readonly JsonObject[], name: string): readonly Js
 }
 
 function paramOf(details: readonly JsonObject[]): string | undefined {
-  return publicParamOf(textOf(violationsOf(details, 'BadRequest')[0]?.['field']));
+  return publicParamOf(textOrNumber(violationsOf(details, 'BadRequest')[0]?.['field']));
 }
 
 /** The wait of `RetryInfo`: a duration such as "34.4s", or its seconds and nanoseconds. */
@@ -151,11 +152,7 @@ function waitOf(details: readonly JsonObject[]): { retryAfterMs?: number } {
   const parts = asObject(delay);
   const seconds = parts
     ? Number(parts['seconds'] ?? 0) + Number(parts['nanos'] ?? 0) / 1e9
-    : Number(/^(\d+(?:\.\d+)?)s$/.exec(textOf(delay))?.[1]);
+    : Number(/^(\d+(?:\.\d+)?)s$/.exec(textOrNumber(delay))?.[1]);
   if (!Number.isFinite(seconds) || seconds < 0) return {};
   return { retryAfterMs: Math.min(Math.ceil(seconds * 1000), MAX_RETRY_AFTER_MS) };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

@@ -1,4 +1,4 @@
-import { asObject, type JsonObject } from '../../completion/json';
+import { asObject, nonEmptyText, type JsonObject } from '../../completion/json';
 import type { ChoiceDelta, ReasoningDetail, ToolCallDelta } from '../dialect';
 import { malformed } from '../failures';
 import { PartialArguments } from './partial-arguments';
@@ -49,7 +49,7 @@ export class CandidateReader {
   }
 
   private readPart(part: JsonObject, collected: Collected): void {
-    const signature = textOf(part['thoughtSignature']);
+    const signature = nonEmptyText(part['thoughtSignature']);
     if (part['functionCall'] !== undefined) {
       this.readCall(asObject(part['functionCall']), signature, collected);
       return;
@@ -78,7 +78,7 @@ export class CandidateReader {
 
   private readCall(call: JsonObject | undefined, signature: string | undefined, collected: Collected): void {
     if (!call) throw malformed('a function call that is not an object');
-    const name = textOf(call['name']);
+    const name = nonEmptyText(call['name']);
     const continues = call['willContinue'] === true;
     if (name !== undefined) {
       this.closeCall(collected);
@@ -86,7 +86,7 @@ export class CandidateReader {
       if (isPartial) this.open = new PartialArguments();
       collected.toolCalls.push({
         index: this.toolCalls++,
-        id: textOf(call['id']),
+        id: nonEmptyText(call['id']),
         name,
         arguments: isPartial ? '' : JSON.stringify(asObject(call['args']) ?? {}),
         ...(signature === undefined ? {} : { extraContent: { google: { thought_signature: signature } } }),
@@ -105,8 +105,4 @@ export class CandidateReader {
     collected.toolCalls.push({ index, id: undefined, name: undefined, arguments: this.open.toJson() });
     this.open = undefined;
   }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

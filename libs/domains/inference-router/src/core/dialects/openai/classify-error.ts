@@ -1,4 +1,4 @@
-import { asObject } from '../../completion/json';
+import { asObject, textOrNumber } from '../../completion/json';
 import type { FailureKind } from '../../failure/upstream-failure';
 import type { ProviderError } from '../dialect';
 import { isContextLengthError, isUnknownModelError } from '../error-texts';
@@ -21,16 +21,16 @@ export function readErrorObject(response: unknown): ProviderError | undefined {
   if (!outer) return undefined;
   const inner = outer['error'];
   if (typeof inner === 'string' && inner.length > 0) {
-    return { ...NO_ERROR, message: inner, type: textOf(outer['error_type']) };
+    return { ...NO_ERROR, message: inner, type: textOrNumber(outer['error_type']) };
   }
   // Some servers return the bare error object: {object: "error", message}.
   const error = asObject(inner) ?? (outer['object'] === 'error' ? outer : undefined);
   if (!error) return undefined;
   const param = error['param'];
   return {
-    message: textOf(error['message']),
-    code: textOf(error['code']),
-    type: textOf(error['type']),
+    message: textOrNumber(error['message']),
+    code: textOrNumber(error['code']),
+    type: textOrNumber(error['type']),
     param: typeof param === 'string' && FIELD_PATH.test(param) ? publicParam(param) : undefined,
   };
 }
@@ -80,15 +80,11 @@ function isAccountError({ code, type }: ProviderError): boolean {
 
 function readDetail(detail: unknown): ProviderError | undefined {
   if (typeof detail === 'string') return { ...NO_ERROR, message: detail };
-  if (Array.isArray(detail)) return { ...NO_ERROR, message: textOf(asObject(detail[0])?.['msg']) };
+  if (Array.isArray(detail)) return { ...NO_ERROR, message: textOrNumber(asObject(detail[0])?.['msg']) };
   return undefined;
 }
 
 /** Clients know the output limit as max_tokens, whatever its name at the provider. */
 function publicParam(param: string): string {
   return param === 'max_completion_tokens' ? 'max_tokens' : param;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

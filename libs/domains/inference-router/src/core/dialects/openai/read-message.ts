@@ -1,5 +1,5 @@
 import { MAX_TOOL_CALLS } from '../../completion/completion';
-import { asObject, type JsonObject } from '../../completion/json';
+import { asObject, nonEmptyText, type JsonObject } from '../../completion/json';
 import { UpstreamFailure } from '../../failure/upstream-failure';
 import { reasoningTypes, type Logprobs, type ReasoningDetail, type ToolCallDelta } from '../dialect';
 
@@ -80,8 +80,8 @@ export function readToolCalls(message: JsonObject): readonly ReadToolCall[] {
     return [
       {
         index: indexOf(call['index']),
-        id: nonEmpty(call['id']),
-        name: nonEmpty(called['name']),
+        id: nonEmptyText(call['id']),
+        name: nonEmptyText(called['name']),
         arguments: argumentsText(called['arguments']),
         extraContent,
       },
@@ -109,8 +109,4 @@ function indexOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < MAX_TOOL_CALLS
     ? value
     : undefined;
-}
-
-function nonEmpty(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
