@@ -3,8 +3,8 @@ import { personLabel } from '@gateway/base';
 import { endpoints, type JsonOf } from '@gateway/dashboard-contract';
 import type { Response } from 'express';
 import { listAudit } from '../audit-log';
-import { sendCsv } from '../http/csv';
-import { csvFields, csvPages, CSV_PAGE_SIZE, type CsvColumns } from '../http/csv-pages';
+import { csvFields, sendCsv, type CsvColumns } from '../http/csv';
+import { csvPages, CSV_PAGE_SIZE } from '../http/csv-pages';
 import { implement, type Implementation } from '../http/implement';
 import { auditEntryForCustomer, auditEntryView, auditFilter } from '../messages/views';
 import type { DashboardApiPorts } from '../ports';
@@ -60,7 +60,7 @@ export function createExportHandlers(ports: DashboardApiPorts): readonly Impleme
     organizationId: string | undefined,
     viewOf: (entry: Parameters<typeof auditEntryView>[0]) => AuditEntry,
   ) {
-    const pages = csvPages(AUDIT_COLUMNS, async (pageToken) => {
+    const pages = csvPages(async (pageToken) => {
       const { entries, nextPageToken } = await listAudit(ports, {
         organizationId,
         pageSize: Number(CSV_PAGE_SIZE),
@@ -69,7 +69,7 @@ export function createExportHandlers(ports: DashboardApiPorts): readonly Impleme
       });
       return pageView(entries.map(viewOf), nextPageToken);
     });
-    return sendCsv(response, 'audit_utc.csv', Object.keys(AUDIT_COLUMNS), pages);
+    return sendCsv(response, 'audit_utc.csv', AUDIT_COLUMNS, pages);
   }
 
   return [
@@ -80,35 +80,35 @@ export function createExportHandlers(ports: DashboardApiPorts): readonly Impleme
         min_cost_usd: least === undefined ? undefined : usd(least),
         max_cost_usd: most === undefined ? undefined : usd(most),
       };
-      const pages = csvPages(GENERATION_COLUMNS, (pageToken) =>
+      const pages = csvPages((pageToken) =>
         owners['generation-query'].call(endpoints.generations.list, {
           params,
           query: { ...filters, page_size: CSV_PAGE_SIZE, page_token: pageToken },
         }),
       );
-      return sendCsv(response, 'generations_utc.csv', Object.keys(GENERATION_COLUMNS), pages);
+      return sendCsv(response, 'generations_utc.csv', GENERATION_COLUMNS, pages);
     }),
 
     implement(endpoints.generations.refusedCsv, ({ params, query, response }) => {
-      const pages = csvPages(REFUSED_COLUMNS, async () => {
+      const pages = csvPages(async () => {
         const { data } = await owners['generation-query'].call(endpoints.generations.refused, {
           params,
           query,
         });
         return { data, next_page_token: null };
       });
-      return sendCsv(response, 'refused_requests_utc.csv', Object.keys(REFUSED_COLUMNS), pages);
+      return sendCsv(response, 'refused_requests_utc.csv', REFUSED_COLUMNS, pages);
     }),
 
     implement(endpoints.keys.csv, ({ params, query, response }) => {
-      const pages = csvPages(KEY_COLUMNS, (pageToken) =>
+      const pages = csvPages((pageToken) =>
         listKeys(ports, params.organization_id, {
           ...query,
           page_size: CSV_PAGE_SIZE,
           page_token: pageToken,
         }),
       );
-      return sendCsv(response, 'keys_utc.csv', Object.keys(KEY_COLUMNS), pages);
+      return sendCsv(response, 'keys_utc.csv', KEY_COLUMNS, pages);
     }),
 
     implement(endpoints.audit.platformCsv, ({ query, response }) =>

@@ -1,11 +1,14 @@
 import type { AdminClient } from '@gateway/admin-calls';
 import { endpoints, parts, type JsonOf } from '@gateway/dashboard-contract';
-import { sendCsv, type CsvRow } from '../http/csv';
-import { csvFields, csvPages, CSV_PAGE_SIZE } from '../http/csv-pages';
+import { csvFields, sendCsv } from '../http/csv';
+import { csvPages, CSV_PAGE_SIZE } from '../http/csv-pages';
 import { implement, type Implementation } from '../http/implement';
 import type { DashboardApiPorts } from '../ports';
 
-const LINE_HEADER: CsvRow = ['posted_at_utc', 'kind', 'reference', 'amount_usd', 'balance_usd', 'note'];
+const LINE_COLUMNS = {
+  posted_at_utc: ({ posted_at: at }: CsvLine) => at,
+  ...csvFields('kind', 'reference', 'amount_usd', 'balance_usd', 'note'),
+};
 const DAY_COLUMNS = csvFields('day', 'added_usd', 'corrected_usd', 'used_usd', 'closing_balance_usd');
 const CREDIT_COLUMNS = {
   posted_at_utc: ({ posted_at: at }: Credit) => at,
@@ -23,22 +26,22 @@ export function createStatementHandlers({ owners }: DashboardApiPorts): readonly
           return sendCsv(
             response,
             `statement_${day ?? month}_utc.csv`,
-            LINE_HEADER,
+            LINE_COLUMNS,
             lineChunks(ledger, params.organization_id, month, day),
           );
         case 'days': {
-          const pages = csvPages(DAY_COLUMNS, async () => {
+          const pages = csvPages(async () => {
             const { data } = await ledger.call(endpoints.credit.statementDays, { params, query: { month } });
             return { data: data.reverse(), next_page_token: null };
           });
-          return sendCsv(response, `statement_${month}_days_utc.csv`, Object.keys(DAY_COLUMNS), pages);
+          return sendCsv(response, `statement_${month}_days_utc.csv`, DAY_COLUMNS, pages);
         }
         case 'credits': {
-          const pages = csvPages(CREDIT_COLUMNS, async () => ({
+          const pages = csvPages(async () => ({
             data: (await readCredits(ledger, params, month)).reverse(),
             next_page_token: null,
           }));
-          return sendCsv(response, `statement_${month}_credits_utc.csv`, Object.keys(CREDIT_COLUMNS), pages);
+          return sendCsv(response, `statement_${month}_credits_utc.csv`, CREDIT_COLUMNS, pages);
         }
       }
     }),
@@ -52,15 +55,13 @@ async function readCredits(
   month: string,
 ): Promise<Credit[]> {
   const credits: Credit[] = [];
-  for (let pageToken: string | null = ''; pageToken !== null;) {
-    const query = { month, page_size: CSV_PAGE_SIZE, page_token: pageToken };
-    const page: JsonOf<typeof endpoints.credit.credits> = await ledger.call(endpoints.credit.credits, {
+  const pages = csvPages<Credit>((pageToken) =>
+    ledger.call(endpoints.credit.credits, {
       params,
-      query,
-    });
-    credits.push(...page.data);
-    pageToken = page.next_page_token;
-  }
+      query: { month, page_size: CSV_PAGE_SIZE, page_token: pageToken },
+    }),
+  );
+  for await (const page of pages) credits.push(...page);
   return credits;
 }
 
@@ -71,7 +72,7 @@ async function* lineChunks(
   month: string,
   /** Undefined: the whole month. */
   day: string | undefined,
-): AsyncGenerator<readonly CsvRow[]> {
+): AsyncGenerator<readonly CsvLine[]> {
   const params = { organization_id: organizationId };
   const [first, last] = [day ?? '', `${day ?? month}~`];
   let pageToken: string | null = '';
@@ -88,16 +89,21 @@ async function* lineChunks(
     pageToken = isPast ? null : page.next_page_token;
     if (!isOpen && (lines.length > 0 || pageToken === null)) {
       isOpen = true;
-      yield [[null, 'opening', null, null, balance, null]];
+      yield [balanceLine('opening', balance)];
     }
-    yield lines.map(lineRowOf);
+    yield lines;
     balance = lines.at(-1)?.balance_usd ?? balance;
   } while (pageToken !== null);
-  yield [[null, 'closing', null, null, balance, null]];
+  yield [balanceLine('closing', balance)];
 }
 
 type LinesPage = JsonOf<typeof parts.statementLines>;
 
-function lineRowOf(line: LinesPage['data'][number]): CsvRow {
-  return [line.posted_at, line.kind, line.reference, line.amount_usd, line.balance_usd, line.note];
+/** A line of the statement, or a balance. */
+type CsvLine = Readonly<
+  Record<'posted_at' | 'kind' | 'reference' | 'amount_usd' | 'balance_usd' | 'note', string | null>
+>;
+
+function balanceLine(kind: 'opening' | 'closing', balance: string): CsvLine {
+  return { posted_at: null, kind, reference: null, amount_usd: null, balance_usd: balance, note: null };
 }

@@ -1,38 +1,9 @@
 import { endpoints, parts, type JsonOf } from '@gateway/dashboard-contract';
 import { CSV_PAGE_SIZE } from '../http/csv-pages';
-import { sendCsv, type CsvRow } from '../http/csv';
+import { csvFields, sendCsv, type CsvColumns } from '../http/csv';
 import { implement, type Implementation } from '../http/implement';
 import type { DashboardApiPorts } from '../ports';
 
-const CSV_HEADER: CsvRow = [
-  'start_utc',
-  'model_id',
-  'key_id',
-  'key_name',
-  'project_id',
-  'project_name',
-  'value',
-  'other_values',
-  'requests',
-  'errors',
-  'cancelled',
-  'refused',
-  'prompt_tokens',
-  'cached_tokens',
-  'cache_write_tokens',
-  'cache_write_1h_tokens',
-  'image_tokens',
-  'completion_tokens',
-  'reasoning_tokens',
-  'cost_usd',
-  'spend_usd',
-  'duration_mean_ms',
-  'duration_p50_ms',
-  'duration_p95_ms',
-  'time_to_first_token_mean_ms',
-  'time_to_first_token_p50_ms',
-  'time_to_first_token_p95_ms',
-];
 /** Rows per chunk of a file. */
 const CSV_CHUNK_ROWS = 500;
 
@@ -87,13 +58,16 @@ export function createUsageHandlers({ owners, log }: DashboardApiPorts): readonl
       const byValue = query.split_by === 'user' || query.split_by === 'tag';
       async function* chunks() {
         for (let from = 0; from < data.length; from += CSV_CHUNK_ROWS) {
-          yield data
-            .slice(from, from + CSV_CHUNK_ROWS)
-            .map((point) => csvRowOf(point, { keyNames, projectNames, byValue }));
+          yield data.slice(from, from + CSV_CHUNK_ROWS);
         }
       }
       const days = [query.start, query.end].map((time) => time.slice(0, 10)).join('_');
-      return sendCsv(response, `usage_${days}_utc.csv`, CSV_HEADER, chunks());
+      return sendCsv(
+        response,
+        `usage_${days}_utc.csv`,
+        columnsFor({ keyNames, projectNames, byValue }),
+        chunks(),
+      );
     }),
   ];
 }
@@ -105,32 +79,29 @@ interface CsvContext {
   readonly byValue: boolean;
 }
 
-function csvRowOf(point: Point, { keyNames, projectNames, byValue }: CsvContext): CsvRow {
-  const { key_id: keyId, project_id: projectId } = point;
-  return [
-    point.start,
-    point.model_id,
-    keyId,
-    keyId === null ? null : (keyNames.get(keyId) ?? null),
-    projectId,
-    projectId === null ? null : (projectNames.get(projectId) ?? null),
-    point.value,
-    byValue ? String(point.value === null) : null,
-    point.requests,
-    point.errors,
-    point.cancelled,
-    point.refused,
-    point.prompt_tokens,
-    point.cached_tokens,
-    point.cache_write_tokens,
-    point.cache_write_1h_tokens,
-    point.image_tokens,
-    point.completion_tokens,
-    point.reasoning_tokens,
-    point.cost_usd,
-    point.spend_usd,
-    ...[point.duration, point.time_to_first_token].flatMap((latency) => [
-      ...(latency ? [latency.mean_ms, latency.p50_ms, latency.p95_ms].map(Math.round) : [null, null, null]),
+function columnsFor({ keyNames, projectNames, byValue }: CsvContext): CsvColumns<Point> {
+  const nameIn = (names: Names, id: string | null) => (id === null ? null : (names.get(id) ?? null));
+  return {
+    start_utc: ({ start }) => start,
+    ...csvFields('model_id', 'key_id'),
+    key_name: ({ key_id: id }) => nameIn(keyNames, id),
+    ...csvFields('project_id'),
+    project_name: ({ project_id: id }) => nameIn(projectNames, id),
+    ...csvFields('value'),
+    other_values: ({ value }) => (byValue ? value === null : null),
+    ...csvFields('requests', 'errors', 'cancelled', 'refused', 'prompt_tokens', 'cached_tokens'),
+    ...csvFields('cache_write_tokens', 'cache_write_1h_tokens', 'image_tokens', 'completion_tokens'),
+    ...csvFields('reasoning_tokens', 'cost_usd', 'spend_usd'),
+    ...latencyColumns('duration'),
+    ...latencyColumns('time_to_first_token'),
+  };
+}
+
+function latencyColumns(name: 'duration' | 'time_to_first_token'): CsvColumns<Point> {
+  return Object.fromEntries(
+    (['mean_ms', 'p50_ms', 'p95_ms'] as const).map((figure) => [
+      `${name}_${figure}`,
+      ({ [name]: latency }: Point) => latency && Math.round(latency[figure]),
     ]),
-  ];
+  );
 }

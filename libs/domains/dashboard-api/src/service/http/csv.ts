@@ -1,10 +1,21 @@
 import type { Response } from 'express';
 
+type CsvValue = string | number | boolean | null;
+
+/** The columns of a file by their headings. */
+export type CsvColumns<Item> = Readonly<Record<string, (item: Item) => CsvValue>>;
+
+/** The fields of these names, as columns. */
+export function csvFields<Name extends string>(...names: readonly Name[]) {
+  type Item = Readonly<Record<Name, CsvValue>>;
+  return Object.fromEntries(names.map((name) => [name, (item: Item) => item[name]])) as CsvColumns<Item>;
+}
+
 /**
  * Formats a CSV field. Text that a spreadsheet would evaluate as a formula is prefixed with an
  * apostrophe.
  */
-function csvField(value: string | number | null): string {
+function csvField(value: CsvValue): string {
   if (value === null) return '';
   const text = String(value);
   const isNumber = /^-?\d+(\.\d+)?$/.test(text);
@@ -12,28 +23,28 @@ function csvField(value: string | number | null): string {
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-export type CsvRow = readonly (string | number | null)[];
-
 /**
  * Streams a file in chunks, with backpressure. The first chunk is produced before the headers are sent,
  * so that its errors become error responses.
  */
-export async function sendCsv(
+export async function sendCsv<Item>(
   response: Response,
   filename: string,
-  header: CsvRow,
-  chunks: AsyncIterable<readonly CsvRow[]>,
+  columns: CsvColumns<Item>,
+  chunks: AsyncIterable<readonly Item[]>,
 ): Promise<undefined> {
-  const lines = (rows: readonly CsvRow[]) => rows.map((row) => `${row.map(csvField).join(',')}\r\n`).join('');
+  const line = (values: readonly CsvValue[]) => `${values.map(csvField).join(',')}\r\n`;
+  const readers = Object.values(columns);
+  const lineOf = (item: Item) => line(readers.map((read) => read(item)));
   const iterator = chunks[Symbol.asyncIterator]();
   let next = await iterator.next();
   response.status(200);
   response.setHeader('content-type', 'text/csv; charset=utf-8');
   response.setHeader('content-disposition', `attachment; filename="${filename}"`);
-  response.write(lines([header]));
+  response.write(line(Object.keys(columns)));
   for (; !next.done; next = await iterator.next()) {
     if (response.destroyed) return undefined;
-    if (next.value.length > 0 && !response.write(lines(next.value))) await drained(response);
+    if (next.value.length > 0 && !response.write(next.value.map(lineOf).join(''))) await drained(response);
   }
   response.end();
   return undefined;
