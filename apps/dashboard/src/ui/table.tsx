@@ -44,7 +44,6 @@ interface TableProps<Row> {
   readonly rowClass?: (row: Row) => string | undefined;
   /** Whether newer rows are loading. */
   readonly stale?: boolean;
-  readonly initialSorting?: SortingState;
   /** More rows can be loaded, so the browser cannot sort. */
   readonly partial?: boolean;
   /** The server sorts: the order, by the id of a column. */
@@ -61,12 +60,11 @@ export function Table<Row>({
   rowId,
   rowClass,
   stale,
-  initialSorting = [],
   partial = false,
   sorted: byServer,
   middle,
 }: TableProps<Row>) {
-  const [sorting, setSorting] = useState<SortingState>(initialSorting);
+  const [sorting, setSorting] = useState<SortingState>([]);
   const table = useReactTable<Row>({
     data: rows as Row[],
     columns: columns as Column<Row>[],

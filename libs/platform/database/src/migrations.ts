@@ -24,13 +24,12 @@ export interface DatabaseSchema {
 
 export interface MigrationOptions extends DatabaseSchema {
   readonly log?: Pick<DatabaseLog, 'info'>;
-  /** How long to wait while another process migrates. Default 2 minutes. */
-  readonly lockTimeoutMs?: number;
 }
 
 /** The lock key of Prisma's migrate command, so that the two exclude each other. */
 const MIGRATION_LOCK = 72_707_369;
-const DEFAULT_LOCK_TIMEOUT_MS = 120_000;
+/** How long to wait while another process migrates. */
+const LOCK_TIMEOUT_MS = 120_000;
 
 const CREATE_HISTORY = `
   create table if not exists "_prisma_migrations" (
@@ -71,9 +70,7 @@ export async function applyMigrations(pool: Pool, options: MigrationOptions): Pr
   assertAscending(options.migrations);
   const client = await pool.connect();
   try {
-    await withLock(client, options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS, () =>
-      bringUpToDate(client, options),
-    );
+    await withLock(client, () => bringUpToDate(client, options));
   } finally {
     // Do not reuse the session: its settings have changed, and after a failure it may hold the lock.
     client.release(true);
@@ -100,10 +97,10 @@ export async function migrateDatabase(
   }
 }
 
-async function withLock(client: PoolClient, timeoutMs: number, work: () => Promise<void>): Promise<void> {
+async function withLock(client: PoolClient, work: () => Promise<void>): Promise<void> {
   await client.query('set statement_timeout = 0');
   await client.query('set idle_in_transaction_session_timeout = 0');
-  await client.query(`set lock_timeout = ${Math.trunc(timeoutMs)}`);
+  await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
   await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
   await work();
   await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);

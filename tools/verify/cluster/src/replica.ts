@@ -37,7 +37,6 @@ export interface ReplicaOptions {
   /** The folder with the services' builds. */
   readonly programs: string;
   readonly onLine: (line: string) => void;
-  readonly nodeOptions?: readonly string[];
 }
 
 const RESTART_DELAY_MS = 500;
@@ -47,7 +46,7 @@ const READY_POLL_MS = 1_000;
 const READY_TIMEOUT_MS = 1_000;
 
 export function createReplica(options: ReplicaOptions): Replica {
-  const { service, name, ports, environment, onLine, nodeOptions = [] } = options;
+  const { service, name, ports, environment, onLine } = options;
   const adminUrl = `http://127.0.0.1:${ports.admin}`;
   let { programs } = options;
   let running: TetheredProcess | undefined;
@@ -61,7 +60,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     stopping = false;
     const started = await startTethered({
       command: process.execPath,
-      args: [...NODE_OPTIONS, ...nodeOptions, path.join(programs, service, 'main.js')],
+      args: [...NODE_OPTIONS, path.join(programs, service, 'main.js')],
       environment,
       onLine,
     });

@@ -81,11 +81,10 @@ export function embeddingsRequest(
 }
 
 /** Other fields are rejected, which reveals fields that a gateway must not forward. */
-export function knownFields(value: unknown, names: readonly string[], path = ''): Fields {
-  if (!isObject(value)) throw badRequest(`Invalid JSON payload received${path}: expected an object.`);
+export function knownFields(value: unknown, names: readonly string[]): Fields {
+  if (!isObject(value)) throw badRequest(`Invalid JSON payload received: expected an object.`);
   for (const name in value)
-    if (!names.includes(name))
-      throw badRequest(`Unknown parameter: '${path}${name}'.`, name, 'unknown_parameter');
+    if (!names.includes(name)) throw badRequest(`Unknown parameter: '${name}'.`, name, 'unknown_parameter');
   return value;
 }
 

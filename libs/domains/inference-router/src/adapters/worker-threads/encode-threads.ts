@@ -21,9 +21,10 @@ export interface EncodeThreadsOptions {
   readonly maxQueued?: number;
   /** An idle thread is terminated after this long. */
   readonly idleThreadMs?: number;
-  /** A request that takes longer fails. The largest body takes about a second. */
-  readonly maxEncodeMs?: number;
 }
+
+/** A request that takes longer fails. The largest body takes about a second. */
+const MAX_ENCODE_MS = 60_000;
 
 interface PendingJob {
   readonly job: EncodeJob;
@@ -38,7 +39,6 @@ export function createEncodeThreads({
   maxQueuedPerOwner = 16,
   maxQueued = 256,
   idleThreadMs = 60_000,
-  maxEncodeMs = 60_000,
 }: EncodeThreadsOptions = {}): EncodeThreads {
   const queue = new FairQueue<PendingJob>({
     maxPerOwner: maxQueuedPerOwner,
@@ -48,7 +48,7 @@ export function createEncodeThreads({
   const pool = createThreadPool<PendingJob, EncodeReply>({
     maxThreads: threads,
     idleMs: idleThreadMs,
-    maxJobMs: maxEncodeMs,
+    maxJobMs: MAX_ENCODE_MS,
     start: () => new Worker(program(), { name: 'encode-request' }),
     next: () => queue.take(),
     send: (worker, id, { job: { dialect, body, call } }) =>

@@ -14,12 +14,11 @@ export interface DegradingLimitStoreOptions {
   readonly replicas: number;
   /** Pause before the next call of a shared store that could not decide. Default 1 s. */
   readonly retryIntervalMs?: number;
-  /** Maximum tracked local admissions, whose finishes go to the local store. Default 1,000,000. */
-  readonly maxTracked?: number;
 }
 
 const DEFAULT_RETRY_INTERVAL_MS = 1_000;
-const DEFAULT_MAX_TRACKED = 1_000_000;
+/** Tracked local admissions, whose finishes go to the local store. */
+const MAX_TRACKED = 1_000_000;
 
 /**
  * Admits a replica's share of each limit while the shared store is unreachable.
@@ -29,11 +28,7 @@ const DEFAULT_MAX_TRACKED = 1_000_000;
  */
 export function createDegradingLimitStore(
   { shared, local, clock }: DegradingLimitStorePorts,
-  {
-    replicas,
-    retryIntervalMs = DEFAULT_RETRY_INTERVAL_MS,
-    maxTracked = DEFAULT_MAX_TRACKED,
-  }: DegradingLimitStoreOptions,
+  { replicas, retryIntervalMs = DEFAULT_RETRY_INTERVAL_MS }: DegradingLimitStoreOptions,
 ): LimitStore {
   // In order of arrival; admissions that never finish are evicted.
   const admittedLocally = new Set<string>();
@@ -56,7 +51,7 @@ export function createDegradingLimitStore(
       if (decisions[index]?.kind === 'admitted') admittedLocally.add(idOf(admission));
     });
     for (const id of admittedLocally) {
-      if (admittedLocally.size <= maxTracked) break;
+      if (admittedLocally.size <= MAX_TRACKED) break;
       admittedLocally.delete(id);
     }
     return decisions;
