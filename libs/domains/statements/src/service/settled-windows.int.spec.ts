@@ -147,9 +147,7 @@ it('follows its settlements in the log, under the same key', async () => {
     'org-a',
   ]);
   expect(fixture.committed).toEqual(announced);
-  expect(
-    renderWindow({ organizationId: 'org-a', from: 0, until: 0, hours: [] } as never).key,
-  ).toBe('org-a');
+  expect(renderWindow({ organizationId: 'org-a', from: 0, until: 0, hours: [] } as never).key).toBe('org-a');
 });
 
 it('announces a settlement with the time of its posting, which assigns it to one window', async () => {

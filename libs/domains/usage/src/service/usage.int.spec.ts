@@ -19,10 +19,7 @@ import {
   type SeededRandom,
 } from '@gateway/test-support';
 import type { ClientBase, Pool } from 'pg';
-import {
-  createGenerationQueryModule,
-  createPostgresUsageReader,
-} from '../index';
+import { createGenerationQueryModule, createPostgresUsageReader } from '../index';
 import { logged, NOON, rawEvent, settled, type Settled } from '../testing/settled-events';
 import { createUsageDatabase, createUsageModules, type UsageDatabase } from '../testing/usage-under-test';
 
