@@ -15,16 +15,21 @@ interface ConfirmProps {
   /** Text that must be typed to confirm an irreversible action. */
   readonly typed?: string;
   readonly danger?: boolean;
-  readonly busy: boolean;
-  readonly error: unknown;
+  /** The request that the dialog confirms; its failure is forgotten when the dialog closes. */
+  readonly of?: { readonly error: unknown; readonly isPending: boolean; readonly reset: () => void };
   readonly onConfirm: () => void;
 }
 
 /** A confirmation dialog. */
 export function Confirm(props: ConfirmProps) {
+  const { open, title, of } = props;
+  const onOpenChange = (next: boolean) => {
+    props.onOpenChange(next);
+    if (!next && of && !of.isPending) of.reset();
+  };
   return (
-    <Dialog open={props.open} onOpenChange={props.onOpenChange} title={props.title}>
-      <ConfirmBody {...props} />
+    <Dialog open={open} onOpenChange={onOpenChange} title={title}>
+      <ConfirmBody {...props} onOpenChange={onOpenChange} />
     </Dialog>
   );
 }
@@ -35,8 +40,7 @@ function ConfirmBody({
   action,
   typed,
   danger,
-  busy,
-  error,
+  of = { error: undefined, isPending: false, reset: () => undefined },
   onConfirm,
   onOpenChange,
 }: ConfirmProps) {
@@ -44,7 +48,7 @@ function ConfirmBody({
   const allowed = typed === undefined || text.trim() === typed.trim();
   return (
     <DialogForm
-      of={{ error, isPending: busy }}
+      of={of}
       action={action}
       danger={danger}
       disabled={!allowed}

@@ -31,8 +31,6 @@ export function UnsavedChanges({
       title={title}
       action="Leave page"
       danger
-      busy={false}
-      error={null}
       onConfirm={() => blocker.proceed?.()}
     >
       <p>{children}</p>

@@ -90,8 +90,7 @@ export function ContentSection({ organizationId, generationId }: ContentSectionP
         onOpenChange={setErasing}
         title="Erase this prompt and response?"
         action="Erase"
-        busy={erase.isPending}
-        error={erase.error}
+        of={erase}
         onConfirm={() => erase.mutate()}
       >
         <p>They cannot be restored. The generation and its charge stay.</p>

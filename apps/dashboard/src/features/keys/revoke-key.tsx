@@ -32,15 +32,11 @@ export function RevokeKey({ of: key }: { readonly of: Key }) {
       <Confirm
         danger
         open={open}
-        onOpenChange={(next) => {
-          setOpen(next);
-          if (!next) revoke.reset();
-        }}
+        onOpenChange={setOpen}
         title="Revoke key?"
         action="Revoke key"
         typed={key.name}
-        busy={revoke.isPending}
-        error={revoke.error}
+        of={revoke}
         onConfirm={() => revoke.mutate()}
       >
         <p>

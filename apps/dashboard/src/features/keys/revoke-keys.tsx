@@ -57,15 +57,11 @@ export function RevokeKeys({ organizationId, keys, onDone }: RevokeKeysProps) {
       <Confirm
         danger
         open={open}
-        onOpenChange={(next) => {
-          setOpen(next);
-          if (!next) revoke.reset();
-        }}
+        onOpenChange={setOpen}
         title={`Revoke ${counted(keys.length, 'key')}?`}
         action="Revoke keys"
         typed="revoke"
-        busy={revoke.isPending}
-        error={null}
+        of={revoke}
         onConfirm={() => revoke.mutate()}
       >
         <p>

@@ -126,8 +126,7 @@ export function PreviousSecret({ of: key, editable }: { readonly of: Key; readon
         onOpenChange={setOpen}
         title="Revoke the old secret?"
         action="Revoke"
-        busy={end.isPending}
-        error={end.error}
+        of={end}
         onConfirm={() => end.mutate()}
       >
         <p>Requests with the old secret are rejected immediately. The new secret keeps working.</p>

@@ -35,14 +35,10 @@ export function RevokeManagementToken({ of: token, organizationId }: RevokeProps
       <Confirm
         danger
         open={open}
-        onOpenChange={(next) => {
-          setOpen(next);
-          if (!next) revoke.reset();
-        }}
+        onOpenChange={setOpen}
         title="Revoke management token?"
         action="Revoke token"
-        busy={revoke.isPending}
-        error={revoke.error}
+        of={revoke}
         onConfirm={() => revoke.mutate()}
       >
         <p>

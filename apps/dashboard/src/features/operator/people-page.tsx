@@ -215,8 +215,7 @@ function PersonActions({ of: person }: { readonly of: Person }) {
         onOpenChange={setChanging}
         title={isOperator ? 'Remove operator role?' : 'Make operator?'}
         action={isOperator ? 'Remove role' : 'Make operator'}
-        busy={setOperator.isPending}
-        error={setOperator.error}
+        of={setOperator}
         onConfirm={() => setOperator.mutate()}
       >
         <p>
@@ -232,8 +231,7 @@ function PersonActions({ of: person }: { readonly of: Person }) {
         onOpenChange={() => setUnlinking(undefined)}
         title="Unlink identity provider?"
         action="Unlink"
-        busy={unlink.isPending}
-        error={unlink.error}
+        of={unlink}
         onConfirm={() => unlink.mutate()}
       >
         <p>

@@ -98,8 +98,7 @@ export function ConfirmAccessChange({ of: person, change, onDone }: ConfirmAcces
       onOpenChange={onDone}
       title={text.title}
       action={text.action}
-      busy={apply.isPending}
-      error={apply.error}
+      of={apply}
       onConfirm={() => change && apply.mutate(change)}
     >
       <p>

@@ -142,8 +142,7 @@ function Manage({ organizationId, log }: ManageProps) {
         title={log.enabled ? 'Turn off the content log?' : 'Store prompts and responses?'}
         action={log.enabled ? 'Turn off' : 'Turn on'}
         danger={!log.enabled}
-        busy={set.isPending}
-        error={set.error}
+        of={set}
         onConfirm={() => set.mutate(!log.enabled)}
       >
         {log.enabled ? (
@@ -169,8 +168,7 @@ function Manage({ organizationId, log }: ManageProps) {
         onOpenChange={(open) => openDialog(open ? 'erase' : undefined)}
         title="Erase all prompts and responses?"
         action="Erase everything"
-        busy={eraseAll.isPending}
-        error={eraseAll.error}
+        of={eraseAll}
         onConfirm={() => eraseAll.mutate()}
       >
         <p>

@@ -175,8 +175,7 @@ function UnmapDomain({ organizationId, domain }: DomainsProps & { readonly domai
         onOpenChange={setOpen}
         title="Unmap domain?"
         action="Unmap"
-        busy={unmap.isPending}
-        error={unmap.error}
+        of={unmap}
         onConfirm={() => unmap.mutate()}
       >
         <p>

@@ -47,8 +47,7 @@ export function ElasticHolds({ organization, canChange }: ElasticHoldsProps) {
         onOpenChange={setConfirming}
         title={enabled ? 'Turn off elastic holds?' : 'Turn on elastic holds?'}
         action={enabled ? 'Turn off' : 'Turn on'}
-        busy={change.isPending}
-        error={change.error}
+        of={change}
         onConfirm={() => change.mutate()}
       >
         <p>

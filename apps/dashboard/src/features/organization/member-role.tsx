@@ -77,8 +77,7 @@ export function MemberRole({ of: member, organizationId }: MemberProps) {
         }}
         title="Change role?"
         action="Change role"
-        busy={setRole.isPending}
-        error={setRole.error}
+        of={setRole}
         onConfirm={() => chosen && setRole.mutate(chosen)}
       >
         <p>

@@ -232,8 +232,7 @@ function RemoveMember({ of: member, organizationId, self }: MemberProps & { read
         onOpenChange={setOpen}
         title={self ? 'Leave organization?' : 'Remove member?'}
         action={self ? 'Leave' : 'Remove'}
-        busy={remove.isPending}
-        error={remove.error}
+        of={remove}
         onConfirm={() => remove.mutate()}
       >
         <p>
@@ -351,8 +350,7 @@ function Invitations({ organizationId }: { readonly organizationId: string }) {
         }}
         title="Revoke invitation?"
         action="Revoke invitation"
-        busy={revoke.isPending}
-        error={revoke.error}
+        of={revoke}
         onConfirm={() => revoking && revoke.mutate(revoking.id)}
       >
         <p>

@@ -46,8 +46,7 @@ export function SecondFactorRequired({ organizationId }: { readonly organization
         onOpenChange={setChanging}
         title={required ? 'Stop requiring two-factor authentication?' : 'Require two-factor authentication?'}
         action={required ? 'Turn off' : 'Turn on'}
-        busy={change.isPending}
-        error={change.error}
+        of={change}
         onConfirm={() => change.mutate()}
       >
         <p>

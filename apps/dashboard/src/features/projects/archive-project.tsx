@@ -35,14 +35,10 @@ export function ArchiveProject({ of: project, small = false }: ArchiveProjectPro
       <Confirm
         danger
         open={open}
-        onOpenChange={(next) => {
-          setOpen(next);
-          if (!next) archive.reset();
-        }}
+        onOpenChange={setOpen}
         title="Archive project?"
         action="Archive project"
-        busy={archive.isPending}
-        error={archive.error}
+        of={archive}
         onConfirm={() => archive.mutate()}
       >
         <p>

@@ -31,7 +31,8 @@ import {
   type Prices as PricesMessage,
 } from '@gateway/contracts/common';
 import {
-  IdempotentEnding as EndingMessage,
+  idempotentEndingOf,
+  type IdempotentEnding as EndingMessage,
   type GenerationFinished,
   type IdempotentOutcome,
 } from '@gateway/contracts/events';
@@ -65,14 +66,6 @@ const OWNERS: Readonly<Record<BudgetScope, (hold: Hold) => string | undefined>> 
   project: (hold) => hold.projectId,
   organization: () => '',
 };
-
-const ENDINGS: ReadonlyMap<EndingMessage, IdempotentEnding> = new Map([
-  [EndingMessage.IDEMPOTENT_ENDING_REFUSED, 'refused'],
-  [EndingMessage.IDEMPOTENT_ENDING_COMPLETED, 'completed'],
-  [EndingMessage.IDEMPOTENT_ENDING_FAILED, 'failed'],
-  [EndingMessage.IDEMPOTENT_ENDING_CANCELLED, 'cancelled'],
-  [EndingMessage.IDEMPOTENT_ENDING_UNKNOWN, 'unknown'],
-]);
 
 /** Printable ASCII without spaces, as in every id of the gateway. */
 const IDENTIFIER = /^[\x21-\x7e]+$/;
@@ -206,13 +199,13 @@ function parseEndedClaim(generationId: string, message: IdempotentOutcome): Ende
   const response = encryptedResponseOf({ scope, generationId }, message);
   return {
     scope,
-    ending: ENDINGS.get(message.ending) ?? (response ? 'completed' : 'failed'),
+    ending: idempotentEndingOf(message.ending) ?? (response ? 'completed' : 'failed'),
     response,
   };
 }
 
 export function parseEnding(message: EndingMessage): IdempotentEnding {
-  const ending = ENDINGS.get(message);
+  const ending = idempotentEndingOf(message);
   if (!ending) throw new MalformedMessageError('a claim has no known ending');
   return ending;
 }

@@ -1,5 +1,9 @@
-import { UsageSource, type Prices, type Usage } from '@gateway/contracts/common';
-import { IdempotentEnding, type GenerationFinished, type IdempotentOutcome } from '@gateway/contracts/events';
+import { usageSourceMessage } from '@gateway/contracts/common';
+import {
+  idempotentEndingMessage,
+  type GenerationFinished,
+  type IdempotentOutcome,
+} from '@gateway/contracts/events';
 import type {
   GenerateRequest,
   GenerateResponse,
@@ -8,20 +12,10 @@ import type {
 } from '@gateway/contracts/inference-router';
 import { encryptResponse } from '@gateway/events';
 import { placeOf, type Catalogue, type Model } from '../core/catalogue/model-catalogue';
-import type {
-  GenerationOutcome,
-  FinishedGeneration,
-  GenerationRequest,
-} from '../core/generation/finished-generation';
+import type { FinishedGeneration, GenerationRequest } from '../core/generation/finished-generation';
 import type { GenerationEvent } from '../core/generation/generation-events';
 import { writesCacheImplicitly } from '../core/dialects/registry';
 import { apiTypeOf, type InputParts, type UnixMs } from '@gateway/base';
-
-const ENDINGS: Readonly<Record<GenerationOutcome, IdempotentEnding>> = {
-  completed: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
-  cancelled: IdempotentEnding.IDEMPOTENT_ENDING_CANCELLED,
-  failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
-};
 
 export function toGenerationRequest(message: GenerateRequest): GenerationRequest {
   return {
@@ -108,8 +102,8 @@ export function toGenerationFinished(finished: FinishedGeneration, events?: Buff
     streamed: request.stream,
     cancelled: finished.outcome === 'cancelled',
     finishReason: finished.finishReason,
-    usage: toUsage(finished),
-    usageSource: toUsageSource(finished),
+    usage: { ...finished.usage },
+    usageSource: usageSourceMessage(finished.usageSource),
     providerCostNanoUsd: finished.providerCostNanoUsd,
     ...finished.durations,
     attempts: [...finished.attempts],
@@ -118,7 +112,7 @@ export function toGenerationFinished(finished: FinishedGeneration, events?: Buff
     tags: request.tags,
     runId: request.runId,
     projectId: request.projectId,
-    prices: toPrices(finished),
+    prices: { ...finished.prices },
     errorCode: finished.errorCode,
     endedClaim:
       request.idempotencyScope === undefined
@@ -126,7 +120,7 @@ export function toGenerationFinished(finished: FinishedGeneration, events?: Buff
         : {
             scope: request.idempotencyScope,
             ...storedResponse(finished, request.idempotencyScope, events),
-            ending: ENDINGS[finished.outcome],
+            ending: idempotentEndingMessage(finished.outcome),
           },
   };
 }
@@ -170,17 +164,4 @@ function toModelMessage(model: Model): ModelMessage {
     targetPlaces: model.targets.map(placeOf),
     writesCacheImplicitly: model.targets.some(({ provider }) => writesCacheImplicitly(provider.dialect)),
   };
-}
-
-function toUsage({ usage }: FinishedGeneration): Usage {
-  return { ...usage };
-}
-
-function toUsageSource({ usageSource }: FinishedGeneration): UsageSource {
-  if (usageSource === undefined) return UsageSource.USAGE_SOURCE_UNSPECIFIED;
-  return usageSource === 'provider' ? UsageSource.USAGE_SOURCE_PROVIDER : UsageSource.USAGE_SOURCE_COUNTED;
-}
-
-function toPrices({ prices }: FinishedGeneration): Prices {
-  return { ...prices };
 }

@@ -72,8 +72,7 @@ export function DraftBar({ of }: { readonly of: Draft }) {
         title="Discard the draft?"
         action="Discard draft"
         danger
-        busy={discard.isPending}
-        error={discard.error}
+        of={discard}
         onConfirm={() => discard.mutate(undefined)}
       >
         <p>The draft of all operators is deleted. The version in effect stays.</p>

@@ -107,8 +107,7 @@ function Actions({ of: secret }: { readonly of: ProviderSecret }) {
         title="Delete the secret?"
         action="Delete secret"
         danger
-        busy={remove.isPending}
-        error={remove.error}
+        of={remove}
         onConfirm={() => remove.mutate(undefined)}
       >
         <p>Drafts and earlier versions that name it can no longer be published.</p>

@@ -1,10 +1,10 @@
 import { unavailableAsNoCapacity } from '@gateway/errors';
 import { NO_USAGE, apiTypeOf, nanoUsd, type UnixMs } from '@gateway/base';
-import { UsageSource } from '@gateway/contracts/common';
+import { usageSourceOf } from '@gateway/contracts/common';
 import {
   type GenerationQueryDefinition,
   UsageDimension as ContractDimension,
-  type UsageRow,
+  UsageRow,
 } from '@gateway/contracts/generation-query';
 import { isTagDimension, type TagDimension, type UsageDimension, type UsageGroup } from '@gateway/public-api';
 import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
@@ -14,11 +14,6 @@ export interface SettledGenerationsPorts {
   readonly generationQuery: RpcClient<typeof GenerationQueryDefinition>;
 }
 
-const USAGE_SOURCES: ReadonlyMap<UsageSource, 'provider' | 'counted'> = new Map([
-  [UsageSource.USAGE_SOURCE_PROVIDER, 'provider'],
-  [UsageSource.USAGE_SOURCE_COUNTED, 'counted'],
-]);
-
 const DIMENSIONS: Readonly<Record<Exclude<UsageDimension, TagDimension>, ContractDimension>> = {
   day: ContractDimension.USAGE_DIMENSION_DAY,
   model: ContractDimension.USAGE_DIMENSION_MODEL,
@@ -26,22 +21,6 @@ const DIMENSIONS: Readonly<Record<Exclude<UsageDimension, TagDimension>, Contrac
   project: ContractDimension.USAGE_DIMENSION_PROJECT,
   api_type: ContractDimension.USAGE_DIMENSION_API_TYPE,
   user: ContractDimension.USAGE_DIMENSION_USER,
-};
-
-const NO_ROW: UsageRow = {
-  date: undefined,
-  modelId: undefined,
-  keyId: undefined,
-  projectId: undefined,
-  apiType: undefined,
-  requests: 0n,
-  promptTokens: 0n,
-  completionTokens: 0n,
-  reasoningTokens: 0n,
-  cachedTokens: 0n,
-  cacheWriteTokens: 0n,
-  cacheWrite1hTokens: 0n,
-  costNanoUsd: 0n,
 };
 
 export function createSettledGenerations({ generationQuery }: SettledGenerationsPorts): SettledGenerations {
@@ -60,7 +39,7 @@ export function createSettledGenerations({ generationQuery }: SettledGenerations
         createdAt: Number(generation.createdUnixMs) as UnixMs,
         apiType: apiTypeOf(generation.apiType),
         usage: generation.usage ?? NO_USAGE,
-        usageSource: USAGE_SOURCES.get(generation.usageSource),
+        usageSource: usageSourceOf(generation.usageSource),
         chargedNanoUsd: nanoUsd(generation.chargedNanoUsd),
       };
     },
@@ -90,7 +69,7 @@ export function createSettledGenerations({ generationQuery }: SettledGenerations
         ),
         isRpcWithoutResponse,
       );
-      return { totals: groupOf(totals ?? NO_ROW), groups: rows.map(groupOf) };
+      return { totals: groupOf(totals ?? UsageRow.fromPartial({})), groups: rows.map(groupOf) };
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { ClaimIdempotencyKeyResponse, Hold, HoldResult } from '@gateway/contracts/billing-ledger';
-import { IdempotentEnding } from '@gateway/contracts/events';
+import { idempotentEndingMessage } from '@gateway/contracts/events';
 import type { Admission, AdmissionResult, FinishedAdmission } from '@gateway/contracts/rate-limit';
 import { limits } from '../limits';
 import type { ClaimRef, HoldRef, Ledger, RateLimiter } from '../ports';
@@ -56,13 +56,6 @@ export interface ReservationOptions {
   readonly claimLeaseMs: number;
 }
 
-const ENDINGS: Readonly<Record<EndedGeneration['outcome'], IdempotentEnding>> = {
-  completed: IdempotentEnding.IDEMPOTENT_ENDING_COMPLETED,
-  failed: IdempotentEnding.IDEMPOTENT_ENDING_FAILED,
-  cancelled: IdempotentEnding.IDEMPOTENT_ENDING_CANCELLED,
-  unknown: IdempotentEnding.IDEMPOTENT_ENDING_UNKNOWN,
-};
-
 type Outcome = FinishedAdmission['outcome'];
 const RETURNED: Outcome = { $case: 'returned', value: {} };
 const USED_NOTHING: Outcome = { $case: 'used', value: { tokens: 0 } };
@@ -114,7 +107,7 @@ export function openReservation(
     // The response does not wait for it: the client has disconnected.
     if (held && outcome === 'cancelled') void ledger.voidHold(refOf(held), limits.releases.settlementGraceMs);
     if (outcome !== 'unknown') held = undefined;
-    endClaim(ENDINGS[outcome], deliveries);
+    endClaim(outcome, deliveries);
     const finishing = finishAdmission({ $case: 'used', value: { tokens: usedTokens } });
     if (finishing && !hasRoom) deliveries.push(finishing);
     await delivered(deliveries);
@@ -132,14 +125,14 @@ export function openReservation(
     }
     const finishing = finishAdmission(released);
     if (finishing) deliveries.push(finishing);
-    endClaim(IdempotentEnding.IDEMPOTENT_ENDING_REFUSED, deliveries);
+    endClaim('refused', deliveries);
     await delivered(deliveries);
   }
 
-  function endClaim(ending: IdempotentEnding, deliveries: Promise<void>[]): void {
+  function endClaim(ending: EndedGeneration['outcome'] | 'refused', deliveries: Promise<void>[]): void {
     stopClaimRenewal();
     if (!claimed) return;
-    deliveries.push(ledger.endClaim(claimed, ending));
+    deliveries.push(ledger.endClaim(claimed, idempotentEndingMessage(ending)));
     claimed = undefined;
   }
 

@@ -1,5 +1,5 @@
 import { storableText } from '@gateway/base';
-import { UsageSource } from '@gateway/contracts/common';
+import { usageSourceMessage } from '@gateway/contracts/common';
 import {
   UsageDimension as ProtoDimension,
   type Generation,
@@ -58,7 +58,7 @@ export function fromGeneration(generation: SettledGeneration): Generation {
     cancelled: generation.cancelled,
     finishReason: generation.finishReason,
     usage: generation.usage,
-    usageSource: fromUsageSource(generation),
+    usageSource: usageSourceMessage(generation.usageSource),
     costNanoUsd: generation.costNanoUsd,
     chargedNanoUsd: generation.chargedNanoUsd,
     latencyMs: generation.latencyMs,
@@ -68,17 +68,6 @@ export function fromGeneration(generation: SettledGeneration): Generation {
     provider: generation.provider,
     errorCode: generation.errorCode,
   };
-}
-
-function fromUsageSource({ usageSource }: SettledGeneration): UsageSource {
-  switch (usageSource) {
-    case 'provider':
-      return UsageSource.USAGE_SOURCE_PROVIDER;
-    case 'counted':
-      return UsageSource.USAGE_SOURCE_COUNTED;
-    case undefined:
-      return UsageSource.USAGE_SOURCE_UNSPECIFIED;
-  }
 }
 
 export function fromRow({ day, byValue, ...row }: UsageRow): ProtoRow {

@@ -1,5 +1,5 @@
 import { apiTypeOf, LAST_UNIX_MS, nanoUsd, NO_USAGE, storableText, type UnixMs } from '@gateway/base';
-import { UsageSource } from '@gateway/contracts/common';
+import { usageSourceOf } from '@gateway/contracts/common';
 import {
   GenerationSettled,
   type GenerationFinished,
@@ -10,12 +10,7 @@ import {
   type SettledWindow,
   type AnnouncedHour,
 } from '../../core/reconciliation/settled-window';
-import type { ProviderAttempt, SettledGeneration, StoredGeneration } from '../../core/settled-generation';
-
-const USAGE_SOURCES: ReadonlyMap<UsageSource, SettledGeneration['usageSource']> = new Map([
-  [UsageSource.USAGE_SOURCE_PROVIDER, 'provider'],
-  [UsageSource.USAGE_SOURCE_COUNTED, 'counted'],
-]);
+import type { ProviderAttempt, StoredGeneration } from '../../core/settled-generation';
 
 /** A settled generation, or the sums of earlier settlements. */
 export type DecodedEvent =
@@ -64,7 +59,7 @@ function generationOf(settled: GenerationSettled, finished: GenerationFinished):
     settledAt: timeOf(settled.settledUnixMs, 'settled_unix_ms'),
     finishReason: storableText(finished.finishReason),
     usage: finished.usage ?? NO_USAGE,
-    usageSource: USAGE_SOURCES.get(finished.usageSource),
+    usageSource: usageSourceOf(finished.usageSource),
     costNanoUsd: nanoUsd(settled.costNanoUsd),
     chargedNanoUsd: nanoUsd(settled.chargedNanoUsd),
     apiType: apiTypeOf(finished.apiType),
