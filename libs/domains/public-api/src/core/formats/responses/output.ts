@@ -3,29 +3,33 @@ import type { ResponseContext } from '../response-format';
 import { detailsOf, isUnsigned, pack } from '../packed-reasoning';
 import { customInput } from './custom-tools';
 
-const NO_REASONING: JsonObject = { effort: null, summary: null };
-
-/** The values of fields that neither the request nor the generation sets. */
-const DEFAULTS: JsonObject = {
+/** The JSON of fields that are always the same, without braces. */
+const FIXED = JSON.stringify({
   background: false,
   instructions: null,
-  max_output_tokens: null,
   max_tool_calls: null,
+  previous_response_id: null,
+  service_tier: 'default',
+  store: false,
+  tools: [],
+  top_logprobs: 0,
+  truncation: 'disabled',
+}).slice(1, -1);
+
+const NO_REASONING: JsonObject = { effort: null, summary: null };
+
+/** The values of fields that the request does not set. */
+const DEFAULTS: JsonObject = {
+  max_output_tokens: null,
   metadata: {},
   parallel_tool_calls: true,
-  previous_response_id: null,
   prompt_cache_key: null,
   reasoning: NO_REASONING,
   safety_identifier: null,
-  service_tier: 'default',
-  store: false,
   temperature: null,
   text: { format: { type: 'text' } },
   tool_choice: 'auto',
-  tools: [],
-  top_logprobs: 0,
   top_p: null,
-  truncation: 'disabled',
   user: null,
 };
 
@@ -44,8 +48,8 @@ export function responseHead(context: ResponseContext, created?: JsonValue): str
     model: modelId,
   };
   const reasoning = { ...NO_REASONING, ...(echo?.['reasoning'] as JsonObject | undefined) };
-  const fixed = { ...DEFAULTS, ...echo, reasoning };
-  return `${JSON.stringify(identity).slice(0, -1)},${JSON.stringify(fixed).slice(1, -1)}`;
+  const repeated = { ...DEFAULTS, ...echo, reasoning };
+  return `${JSON.stringify(identity).slice(0, -1)},${FIXED},${JSON.stringify(repeated).slice(1, -1)}`;
 }
 
 /** The fields of a response that change until its end. */

@@ -1,6 +1,5 @@
 import { errorEnvelope, type GatewayError } from '@gateway/errors';
 import type { JsonObject, JsonValue } from '../../json/json-value';
-import { typedEvent } from '../chunk-events';
 import { ChunkReader, type ChunkConsumer } from '../chunk-reader';
 import { CompletionReader, type CompletionConsumer } from '../completion-reader';
 import type { ResponseContext, StreamRenderer } from '../response-format';
@@ -166,7 +165,7 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
   }
 
   private emitResponse(type: string, state: typeof IN_PROGRESS): void {
-    this.events += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.sequence++},"response":${responseJson(this.head, state)}}\n\n`;
+    this.emit(type, `"response":${responseJson(this.head, state)}}`);
   }
 
   private openReasoning(): Extract<Open, { kind: 'reasoning' }> {
@@ -192,7 +191,7 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
     open.part = kind;
     const part = kind === 'text' ? textPart('') : refusalPart('');
     this.emitOf(open.id, 'response.content_part.added', { content_index: open.parts.length, part });
-    this.beforeText = `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","item_id":${JSON.stringify(open.id)},"output_index":${this.output.length},"content_index":${open.parts.length},"delta":"`;
+    this.beforeText = `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","item_id":"${open.id}","output_index":${this.output.length},"content_index":${open.parts.length},"delta":"`;
     return open.id;
   }
 
@@ -275,15 +274,17 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
   }
 
   private emitItem(type: string, item: JsonObject): void {
-    this.emit(type, { output_index: this.output.length, item });
+    this.emit(type, `"output_index":${this.output.length},"item":${JSON.stringify(item)}}`);
   }
 
   private emitOf(id: string, type: string, fields: JsonObject): void {
-    this.emit(type, { item_id: id, output_index: this.output.length, ...fields });
+    const rest = JSON.stringify(fields).slice(1);
+    this.emit(type, `"item_id":"${id}","output_index":${this.output.length},${rest}`);
   }
 
-  private emit(type: string, fields: object): void {
-    this.events += typedEvent({ type, sequence_number: this.sequence++, ...fields });
+  /** @param rest the JSON of its other fields, without the opening brace. */
+  private emit(type: string, rest: string): void {
+    this.events += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.sequence++},${rest}\n\n`;
   }
 
   private take(): string {
