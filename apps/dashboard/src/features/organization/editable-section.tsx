@@ -8,7 +8,7 @@ interface EditableSectionProps {
   readonly organization: Organization;
   readonly title: string;
   readonly description: string;
-  /** Required to edit. */
+  /** The permission to edit. */
   readonly permission: Parameters<ReturnType<typeof usePermission>>[0];
   /** The label of the button that opens the form. */
   readonly action: string;

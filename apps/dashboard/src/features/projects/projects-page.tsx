@@ -115,7 +115,7 @@ function columnsOf(organizationId: string, canManage: boolean): readonly Column<
       meta: {
         figures: true,
         usd: (project) => project.spend?.[spend],
-        ...(id !== 'month' && { hide: 'phone' }),
+        ...(id !== 'month' && { hide: id === 'day' ? 'phone' : 'tablet' }),
       },
       cell: ({ row: { original: project } }) => (
         <SpendOfBudget spend={project.spend?.[spend]} budget={project[budget]} />
