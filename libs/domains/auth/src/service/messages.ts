@@ -6,7 +6,7 @@ import {
   type TargetRules as TargetRulesMessage,
 } from '@gateway/contracts/common';
 import {
-  Scope,
+  keyScopeMessage,
   type KeyGrant as KeyGrantMessage,
   type WatchInvalidationsResponse,
 } from '@gateway/contracts/auth';
@@ -14,11 +14,6 @@ import type * as shared from '@gateway/auth-shared';
 import type * as core from '../core/model';
 
 /** Core types as proto messages. */
-
-const MESSAGE_OF_SCOPE: Readonly<Record<core.Scope, Scope>> = {
-  chat: Scope.SCOPE_CHAT,
-  'usage:read': Scope.SCOPE_USAGE_READ,
-};
 
 function targetRulesMessage(rules: TargetRules): TargetRulesMessage {
   return {
@@ -35,7 +30,7 @@ export function keyGrantMessage({ settings, ...grant }: core.KeyGrant): KeyGrant
     organizationId: grant.organizationId,
     revoked: grant.revoked,
     expiresOn: settings.expiresOn,
-    scopes: settings.scopes.map((scope) => MESSAGE_OF_SCOPE[scope]),
+    scopes: settings.scopes.map(keyScopeMessage),
     allowedModels: [...settings.allowedModels],
     ipAllowlist: [...settings.ipAllowlist],
     jsonStreaming: settings.jsonStreaming,

@@ -1,6 +1,6 @@
 import type { AuditEntry, ConsumerProgress, UnixMs } from '@gateway/base';
 import type { AddCreditOutcome, Balance, Credit } from './credit/balance';
-import type { ClaimOutcome, ClaimRef, ClaimRequest } from './idempotency/claim';
+import type { ClaimResult, ClaimRef, ClaimRequest } from './idempotency/claim';
 import type { HoldOutcome, HoldRef, HoldRequest, RunAccount } from './credit/hold';
 import type { FinishedGeneration, RejectedGeneration, Settlement } from './settlement/settlement';
 
@@ -97,10 +97,10 @@ export interface LedgerHistory {
 /** Stores claims of Idempotency-Keys. Has the duties of LedgerStore. */
 export interface ClaimStore {
   /**
-   * Decides each claim individually, in order, and returns outcomes in the same
-   * order. A repeated claim by the holder returns the same outcome.
+   * Decides each claim individually, in order, and returns results in the same
+   * order. A repeated claim by the holder returns the same result.
    */
-  claimIdempotencyKeys(claims: readonly ClaimRequest[]): Promise<readonly ClaimOutcome[]>;
+  claimIdempotencyKeys(claims: readonly ClaimRequest[]): Promise<readonly ClaimResult[]>;
   /** Extends the leases of running claims that these generations hold; others stay unchanged. */
   renewClaims(claims: readonly ClaimRef[], leaseMs: number): Promise<void>;
   /** Releases running claims that these generations hold; others stay unchanged. */

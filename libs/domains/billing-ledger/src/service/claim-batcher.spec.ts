@@ -1,4 +1,4 @@
-import type { ClaimOutcome, ClaimRequest } from '../core/idempotency/claim';
+import type { ClaimResult, ClaimRequest } from '../core/idempotency/claim';
 import { UnbookableError } from '../core/ports';
 import { createClaimBatcher } from './claim-batcher';
 
@@ -16,7 +16,7 @@ function stubStore() {
   const calls: string[][] = [];
   return {
     calls,
-    async claimIdempotencyKeys(requests: readonly ClaimRequest[]): Promise<ClaimOutcome[]> {
+    async claimIdempotencyKeys(requests: readonly ClaimRequest[]): Promise<ClaimResult[]> {
       calls.push(requests.map(({ scope }) => scope));
       if (requests.some(({ scope }) => scope === 'bad')) throw new UnbookableError('cannot be stored');
       return requests.map(({ generationId }) => ({

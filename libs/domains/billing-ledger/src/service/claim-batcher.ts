@@ -1,6 +1,6 @@
 import { bisectBatch } from '@gateway/base';
 import { createAdaptiveBatcher } from '@gateway/runtime';
-import type { ClaimOutcome, ClaimRequest } from '../core/idempotency/claim';
+import type { ClaimResult, ClaimRequest } from '../core/idempotency/claim';
 import { MAX_BATCH_ROWS } from '../core/limits';
 import { isUnbookable, UnbookableError, type ClaimStore } from '../core/ports';
 import { noCapacity } from './no-capacity';
@@ -11,14 +11,14 @@ const MAX_QUEUED_CLAIMS = 10_000;
 
 export interface ClaimBatcher {
   /** Claims in one batch with concurrent calls. */
-  claim(request: ClaimRequest): Promise<ClaimOutcome>;
+  claim(request: ClaimRequest): Promise<ClaimResult>;
   idle(): Promise<void>;
 }
 
 export function createClaimBatcher(claims: Pick<ClaimStore, 'claimIdempotencyKeys'>): ClaimBatcher {
-  const batcher = createAdaptiveBatcher<ClaimRequest, ClaimOutcome | UnbookableError>({
+  const batcher = createAdaptiveBatcher<ClaimRequest, ClaimResult | UnbookableError>({
     run: (requests) =>
-      bisectBatch<ClaimRequest, ClaimOutcome | UnbookableError, UnbookableError>(
+      bisectBatch<ClaimRequest, ClaimResult | UnbookableError, UnbookableError>(
         requests,
         (part) => claims.claimIdempotencyKeys(part),
         isUnbookable,
@@ -32,9 +32,9 @@ export function createClaimBatcher(claims: Pick<ClaimStore, 'claimIdempotencyKey
 
   return {
     async claim(request) {
-      const outcome = await batcher.submit(request);
-      if (outcome instanceof UnbookableError) throw outcome;
-      return outcome;
+      const result = await batcher.submit(request);
+      if (result instanceof UnbookableError) throw result;
+      return result;
     },
     idle: () => batcher.idle(),
   };

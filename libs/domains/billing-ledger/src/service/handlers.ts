@@ -27,7 +27,7 @@ import {
   renderRun,
 } from './messages';
 import type { ClaimBatcher } from './claim-batcher';
-import { renderClaimOutcome } from './encrypted-responses';
+import { renderClaimResult } from './encrypted-responses';
 import type { SettleBatcher } from './settle-batcher';
 import type { VoidBatcher } from './void-batcher';
 
@@ -126,7 +126,7 @@ export function createHandlers(options: HandlerPorts): RpcHandlers<BillingLedger
           ...ref,
         };
       });
-      return renderClaimOutcome(claim.scope, await claimBatcher.claim(claim));
+      return renderClaimResult(claim.scope, await claimBatcher.claim(claim));
     },
 
     renewIdempotencyClaims: async (request) => {

@@ -3,7 +3,7 @@ import { DAY_MS, type ConsumerProgress } from '@gateway/base';
 import { UsageSource } from '@gateway/contracts/common';
 import { GenerationSettled } from '@gateway/contracts/events';
 import {
-  GenerationQueryDefinition,
+  type GenerationQueryDefinition,
   UsageDimension,
   type UsageRow,
 } from '@gateway/contracts/generation-query';

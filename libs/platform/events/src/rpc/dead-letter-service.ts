@@ -2,32 +2,21 @@ import { auditOf, type AuditEntry, type Clock, type JsonObject } from '@gateway/
 import {
   DeadLettersDefinition,
   DeadLetterOutcome,
-  DeadLetterState as StateMessage,
+  deadLetterStateMessage,
+  deadLetterStateOf,
   type DeadLetterRef as RefMessage,
   type DeadLetter as DeadLetterMessage,
 } from '@gateway/contracts/events';
 import { GatewayError } from '@gateway/errors';
 import { bindService, actorOf, type BoundService, type CallContext } from '@gateway/rpc';
 import { newId } from '@gateway/runtime';
-import type { DeadLetter, DeadLetterRef, DeadLetterState, InspectableEventLog } from '../dead-letters';
+import type { DeadLetter, DeadLetterRef, InspectableEventLog } from '../dead-letters';
 import type { TopicGroup } from '../event-log';
 import { renderPayload } from './render-payload';
 
 const MAX_PAGE_SIZE = 200;
 const MAX_REASON_LENGTH = 500;
 const MAX_RAW_BYTES = 16 * 1024;
-
-const STATES: ReadonlyMap<StateMessage, DeadLetterState> = new Map([
-  [StateMessage.DEAD_LETTER_STATE_WAITING, 'waiting'],
-  [StateMessage.DEAD_LETTER_STATE_REDELIVERING, 'redelivering'],
-  [StateMessage.DEAD_LETTER_STATE_DISCARDED, 'discarded'],
-]);
-
-const STATE_MESSAGES: Readonly<Record<DeadLetterState, StateMessage>> = {
-  waiting: StateMessage.DEAD_LETTER_STATE_WAITING,
-  redelivering: StateMessage.DEAD_LETTER_STATE_REDELIVERING,
-  discarded: StateMessage.DEAD_LETTER_STATE_DISCARDED,
-};
 
 /** The service DeadLetters of a process, limited to its own consumer groups. */
 export function createDeadLetterService(
@@ -79,7 +68,7 @@ export function createDeadLetterService(
     },
 
     async listDeadLetters({ topic, group, state: wanted, pageSize, pageToken }) {
-      const state = STATES.get(wanted);
+      const state = deadLetterStateOf(wanted);
       if (!state) throw invalid('state', 'The state is unknown.');
       if (pageSize < 1 || pageSize > MAX_PAGE_SIZE)
         throw invalid('page_size', 'The page size is out of range.');
@@ -146,7 +135,7 @@ function renderDeadLetter(deadLetter: DeadLetter): DeadLetterMessage {
   return {
     ref: { topic, group, position },
     key: deadLetter.key,
-    state: STATE_MESSAGES[deadLetter.state],
+    state: deadLetterStateMessage(deadLetter.state),
     reason: deadLetter.reason,
     attempts: deadLetter.attempts,
     deadLetteredUnixMs: BigInt(deadLetter.deadLetteredUnixMs),

@@ -1,6 +1,6 @@
 import { createAuditEntry } from '@gateway/test-support';
 import { auditLedger } from '@gateway/ledger-audit';
-import type { ClaimOutcome, ClaimRequest } from '../../core/idempotency/claim';
+import type { ClaimResult, ClaimRequest } from '../../core/idempotency/claim';
 import { CLAIM_RETENTION_MS } from '../../core/limits';
 import {
   announce,
@@ -46,9 +46,9 @@ afterEach(async () => {
 
 const generation = (name: string) => `${scope}-${name}`;
 
-async function claim(name: string, more: Partial<ClaimRequest> = {}): Promise<ClaimOutcome> {
+async function claim(name: string, more: Partial<ClaimRequest> = {}): Promise<ClaimResult> {
   const [outcome] = await fixture.first.claims.claimIdempotencyKeys([claimOf(name, more)]);
-  return outcome as ClaimOutcome;
+  return outcome as ClaimResult;
 }
 
 function claimOf(name: string, more: Partial<ClaimRequest> = {}): ClaimRequest {
@@ -371,7 +371,7 @@ it('stores the latest 64 generations of a key: only their responses complete the
 });
 
 describe('the key of a response', () => {
-  const keyOf = (outcome: ClaimOutcome) =>
+  const keyOf = (outcome: ClaimResult) =>
     outcome.kind === 'claimed' ? Buffer.from(outcome.responseKey).toString() : outcome.kind;
 
   it('stays the same for all generations that may complete the claim', async () => {

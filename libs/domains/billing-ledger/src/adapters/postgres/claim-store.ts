@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { ClaimOutcome, ClaimRequest } from '../../core/idempotency/claim';
+import type { ClaimResult, ClaimRequest } from '../../core/idempotency/claim';
 import type { ClaimStore } from '../../core/ports';
 import { CLAIM_RETENTION_MS } from '../../core/limits';
 import { withRetries } from './retry';
@@ -40,7 +40,7 @@ const DELETE_EXPIRED = {
 interface ClaimRow {
   /** Starts at one. */
   readonly position: number;
-  readonly outcome: ClaimOutcome['kind'];
+  readonly outcome: ClaimResult['kind'];
   readonly generation_id: string | null;
   readonly response_key: Buffer | null;
   readonly encrypted_response: Buffer | null;
@@ -76,7 +76,7 @@ export function createPostgresClaimStore({ pool }: { readonly pool: Pool }): Cla
   };
 }
 
-async function claimKeys(pool: Pool, claims: readonly ClaimRequest[]): Promise<ClaimOutcome[]> {
+async function claimKeys(pool: Pool, claims: readonly ClaimRequest[]): Promise<ClaimResult[]> {
   const { rows } = await pool.query<ClaimRow>({
     values: [
       textArray(claims, (claim) => claim.scope),
@@ -90,10 +90,10 @@ async function claimKeys(pool: Pool, claims: readonly ClaimRequest[]): Promise<C
     ...CLAIM,
   });
   const rowOf = new Map(rows.map((row) => [row.position, row]));
-  return claims.map((_, index) => outcomeOf(rowOf.get(index + 1)));
+  return claims.map((_, index) => resultOf(rowOf.get(index + 1)));
 }
 
-function outcomeOf(row: ClaimRow | undefined): ClaimOutcome {
+function resultOf(row: ClaimRow | undefined): ClaimResult {
   if (!row) throw new Error('claim_idempotency_key returned no row');
   const {
     outcome: kind,

@@ -22,7 +22,7 @@ export interface EncryptedResponse {
   readonly key?: Uint8Array | undefined;
 }
 
-export type ClaimOutcome =
+export type ClaimResult =
   /** The generation may run, and its response is encrypted with this key. */
   | { readonly kind: 'claimed'; readonly responseKey: Uint8Array }
   /** Another generation runs under a lease that has not ended. */

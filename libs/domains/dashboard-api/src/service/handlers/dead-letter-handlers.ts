@@ -1,23 +1,18 @@
 import { isoTime, pageView } from '@gateway/admin-calls';
 import {
   DeadLetterOutcome,
-  DeadLetterState,
+  deadLetterStateMessage,
+  deadLetterStateOf,
   type DeadLetter,
   type DeadLetterRef,
   type DeadLettersDefinition,
+  type DeadLetterState,
   type WholeDeadLetter,
 } from '@gateway/contracts/events';
 import { DashboardError, endpoints } from '@gateway/dashboard-contract';
 import type { RpcClient } from '@gateway/rpc';
 import { implement, type Implementation } from '../http/implement';
 import type { DashboardApiPorts } from '../ports';
-
-const STATES = {
-  pending: DeadLetterState.DEAD_LETTER_STATE_WAITING,
-  redelivering: DeadLetterState.DEAD_LETTER_STATE_REDELIVERING,
-  discarded: DeadLetterState.DEAD_LETTER_STATE_DISCARDED,
-} as const;
-type State = keyof typeof STATES;
 
 /** Positions are int64. */
 const POSITION = /^\d{1,18}$/;
@@ -48,7 +43,7 @@ export function createDeadLetterHandlers(ports: DashboardApiPorts): readonly Imp
       const { deadLetters: listed, nextPageToken } = await serviceOf(group).listDeadLetters({
         group,
         topic,
-        state: STATES[query.state],
+        state: deadLetterStateMessage(query.state === 'pending' ? 'waiting' : query.state),
         pageSize: query.page_size,
         pageToken: query.page_token,
       });
@@ -127,8 +122,8 @@ function deadLetterDetailView({ deadLetter, headers, payloadJson, payload }: Who
   };
 }
 
-function stateView(state: DeadLetterState): State {
-  const found = (Object.keys(STATES) as State[]).find((name) => STATES[name] === state);
-  if (!found) throw new Error(`unknown state of a dead letter: ${state}`);
-  return found;
+function stateView(message: DeadLetterState) {
+  const state = deadLetterStateOf(message);
+  if (!state) throw new Error(`unknown state of a dead letter: ${message}`);
+  return state === 'waiting' ? ('pending' as const) : state;
 }

@@ -3,25 +3,17 @@ import { NO_USAGE, apiTypeOf, nanoUsd, type UnixMs } from '@gateway/base';
 import { usageSourceOf } from '@gateway/contracts/common';
 import {
   type GenerationQueryDefinition,
-  UsageDimension as ContractDimension,
+  UsageDimension,
+  usageDimensionMessage,
   UsageRow,
 } from '@gateway/contracts/generation-query';
-import { isTagDimension, type TagDimension, type UsageDimension, type UsageGroup } from '@gateway/public-api';
+import { isTagDimension, type UsageGroup } from '@gateway/public-api';
 import { type RpcClient, isRpcWithoutResponse } from '@gateway/rpc';
 import { limits, type SettledGenerations } from '../../core';
 
 export interface SettledGenerationsPorts {
   readonly generationQuery: RpcClient<typeof GenerationQueryDefinition>;
 }
-
-const DIMENSIONS: Readonly<Record<Exclude<UsageDimension, TagDimension>, ContractDimension>> = {
-  day: ContractDimension.USAGE_DIMENSION_DAY,
-  model: ContractDimension.USAGE_DIMENSION_MODEL,
-  api_key: ContractDimension.USAGE_DIMENSION_API_KEY,
-  project: ContractDimension.USAGE_DIMENSION_PROJECT,
-  api_type: ContractDimension.USAGE_DIMENSION_API_TYPE,
-  user: ContractDimension.USAGE_DIMENSION_USER,
-};
 
 export function createSettledGenerations({ generationQuery }: SettledGenerationsPorts): SettledGenerations {
   return {
@@ -50,7 +42,7 @@ export function createSettledGenerations({ generationQuery }: SettledGenerations
     ) {
       const tag = groupBy.find(isTagDimension)?.slice('tag:'.length);
       const dimensions = groupBy.map((dimension) =>
-        isTagDimension(dimension) ? ContractDimension.USAGE_DIMENSION_TAG : DIMENSIONS[dimension],
+        isTagDimension(dimension) ? UsageDimension.USAGE_DIMENSION_TAG : usageDimensionMessage(dimension),
       );
       const { totals, rows } = await unavailableAsNoCapacity(
         generationQuery.getUsage(

@@ -2,7 +2,7 @@ import type { AddressMatcher, ClientAddressReader } from '@gateway/addresses';
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock, UnixMs } from '@gateway/base';
-import { type KeyGrant, Scope } from '@gateway/contracts/auth';
+import { keyScopeOf, type KeyGrant } from '@gateway/contracts/auth';
 import { errorTable, type Refusal, refuse } from '@gateway/errors';
 import { checkKeyGrant, type KeyGrantView, type KeyScope } from '@gateway/public-api';
 import { LRUCache } from 'lru-cache';
@@ -105,19 +105,8 @@ function viewOf(grant: KeyGrant): KeyGrantView {
   const { expiresUnixMs } = grant;
   return {
     ...grant,
-    scopes: grant.scopes.flatMap(scopeName),
+    // A scope that only a later version of auth knows grants nothing.
+    scopes: grant.scopes.flatMap((scope) => keyScopeOf(scope) ?? []),
     ...(expiresUnixMs === undefined ? {} : { expiresAt: Number(expiresUnixMs) as UnixMs }),
   };
-}
-
-function scopeName(scope: Scope): KeyScope[] {
-  switch (scope) {
-    case Scope.SCOPE_CHAT:
-      return ['chat'];
-    case Scope.SCOPE_USAGE_READ:
-      return ['usage:read'];
-    default:
-      // A scope that only a later version of auth knows grants nothing.
-      return [];
-  }
 }

@@ -67,7 +67,7 @@ const inflate = promisify(zlib.inflate);
 /** Shared, so that requests without tags allocate nothing. Never changed. */
 const NO_TAGS: Tag[] = [];
 
-type ClaimOutcome = NonNullable<ClaimIdempotencyKeyResponse['outcome']>;
+type ClaimResult = NonNullable<ClaimIdempotencyKeyResponse['outcome']>;
 
 /**
  * POST /v1/chat/completions, and the endpoints of other formats. Releases the reservations of a request that did
@@ -209,7 +209,7 @@ async function claimIdempotencyKey(
   reservation: Reservation,
   { grant, generationId }: Admissible,
   { scope, bodySha256 }: IdempotentRequest,
-): Promise<Exclude<ClaimOutcome, { $case: 'bodyMismatch' }> | Refusal> {
+): Promise<Exclude<ClaimResult, { $case: 'bodyMismatch' }> | Refusal> {
   const { organizationId } = grant;
   const { outcome } = await reservation.claim({ scope, organizationId, bodySha256, generationId });
   switch (outcome?.$case) {

@@ -2,6 +2,7 @@ import { storableText } from '@gateway/base';
 import { usageSourceMessage } from '@gateway/contracts/common';
 import {
   UsageDimension as ProtoDimension,
+  usageDimensionOf,
   type Generation,
   type GetUsageRequest,
   type UsageRow as ProtoRow,
@@ -10,14 +11,6 @@ import { GatewayError } from '@gateway/errors';
 import type { SettledGeneration } from '../../core/settled-generation';
 import type { UsageDimension, UsageRow, UsageSums } from '../../core/usage-report';
 import type { ValueDimension } from '../../core/usage-values';
-
-const DIMENSIONS: ReadonlyMap<ProtoDimension, UsageDimension> = new Map([
-  [ProtoDimension.USAGE_DIMENSION_DAY, 'day'],
-  [ProtoDimension.USAGE_DIMENSION_MODEL, 'model'],
-  [ProtoDimension.USAGE_DIMENSION_API_KEY, 'api_key'],
-  [ProtoDimension.USAGE_DIMENSION_PROJECT, 'project'],
-  [ProtoDimension.USAGE_DIMENSION_API_TYPE, 'api_type'],
-]);
 
 interface Grouping {
   readonly groupBy: ReadonlySet<UsageDimension>;
@@ -38,9 +31,9 @@ function valueDimensionOf(dimension: ProtoDimension, tag: string | undefined): V
 }
 
 function toDimension(dimension: ProtoDimension): UsageDimension {
-  const known = DIMENSIONS.get(dimension);
-  if (known) return known;
-  throw invalidGroupBy(`group_by takes ${[...DIMENSIONS.values(), 'user', 'tag'].join(', ')}.`);
+  const name = usageDimensionOf(dimension);
+  if (name !== undefined && name !== 'user') return name;
+  throw invalidGroupBy('group_by takes day, model, api_key, project, api_type, user, tag.');
 }
 
 function invalidGroupBy(message: string): GatewayError {
