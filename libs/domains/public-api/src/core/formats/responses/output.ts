@@ -57,7 +57,6 @@ interface ResponseState {
   readonly status: string;
   readonly error: object | null;
   readonly incomplete_details: { readonly reason: string } | null;
-  readonly output: readonly JsonObject[];
   readonly usage: JsonObject | null;
 }
 
@@ -65,13 +64,17 @@ export const IN_PROGRESS: ResponseState = {
   status: 'in_progress',
   error: null,
   incomplete_details: null,
-  output: [],
   usage: null,
 };
 
-/** A response as OpenAI's SDKs type it. @param head from `responseHead`. */
-export function responseJson(head: string, state: ResponseState): string {
-  return `${head},${JSON.stringify(state).slice(1)}`;
+/**
+ * A response as OpenAI's SDKs type it.
+ *
+ * @param head from `responseHead`.
+ * @param output the JSON of its items.
+ */
+export function responseJson(head: string, state: ResponseState, output: readonly string[]): string {
+  return `${head},"output":[${output.join(',')}],${JSON.stringify(state).slice(1)}`;
 }
 
 const INCOMPLETE: ReadonlyMap<string, string> = new Map([
@@ -85,17 +88,12 @@ export function statusOf(reason: string): 'completed' | 'incomplete' {
 }
 
 /** A response that has ended. */
-export function endOf(
-  reason: string,
-  output: readonly JsonObject[],
-  usage: JsonObject | null,
-): ResponseState {
+export function endOf(reason: string, usage: JsonObject | null): ResponseState {
   const incomplete = INCOMPLETE.get(reason);
   return {
     status: statusOf(reason),
     error: null,
     incomplete_details: incomplete === undefined ? null : { reason: incomplete },
-    output,
     usage,
   };
 }
@@ -146,16 +144,21 @@ export function reasoningItem(
   };
 }
 
-export function messageItem(id: string, content: readonly JsonObject[], status: string): JsonObject {
-  return { id, type: 'message', status, role: 'assistant', content: [...content] };
+/** @param parts the JSON of its parts. */
+export function messageJson(id: string, parts: readonly string[], status: string): string {
+  return `{"id":"${id}","type":"message","status":"${status}","role":"assistant","content":[${parts.join(',')}]}`;
 }
 
-export function textPart(text: string): JsonObject {
-  return { type: 'output_text', text, annotations: [], logprobs: [] };
+/** @param body of a JSON string. */
+export function partJson(kind: 'text' | 'refusal', body: string): string {
+  return kind === 'text'
+    ? `{"type":"output_text","text":"${body}","annotations":[],"logprobs":[]}`
+    : `{"type":"refusal","refusal":"${body}"}`;
 }
 
-export function refusalPart(refusal: string): JsonObject {
-  return { type: 'refusal', refusal };
+/** The JSON string of a text, without its quotes. */
+export function jsonBody(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /** A call, as one of a function or of a custom tool. */
@@ -190,15 +193,16 @@ export function responseOf(completion: JsonObject, context: ResponseContext): st
   const choice = (completion['choices'] as JsonObject[])[0] ?? {};
   const reason = choice['finish_reason'] as string;
   const output = outputOf(choice['message'] as JsonObject, context, reason);
-  const usage = usageOf(completion['usage'] as JsonObject);
-  return responseJson(responseHead(context, completion['created']), endOf(reason, output, usage));
+  const ending = endOf(reason, usageOf(completion['usage'] as JsonObject));
+  return responseJson(responseHead(context, completion['created']), ending, output);
 }
 
-function outputOf(message: JsonObject, context: ResponseContext, reason: string): JsonObject[] {
+/** The JSON of the items. */
+function outputOf(message: JsonObject, context: ResponseContext, reason: string): string[] {
   const { content, refusal, reasoning_content: reasoning } = message;
   const calls = (message['tool_calls'] ?? []) as JsonObject[];
   const packs = context.requested.packsReasoning === true;
-  const output: JsonObject[] = [];
+  const output: string[] = [];
   let open: Reasoning | undefined;
   const addReasoning = (more: Partial<Reasoning>) => {
     const { text = '', details = [], calls: extras = {} } = more;
@@ -209,24 +213,26 @@ function outputOf(message: JsonObject, context: ResponseContext, reason: string)
       details: [...(open?.details ?? []), ...details],
       calls: { ...open?.calls, ...extras },
     };
-    output.push(reasoningItem(itemId('reasoning', context, output.length), open, context));
+    const item = reasoningItem(itemId('reasoning', context, output.length), open, context);
+    output.push(JSON.stringify(item));
   };
   addReasoning({ text: textIn(reasoning), details: detailsOf(message).filter((each) => !isUnsigned(each)) });
   const parts = [
-    ...(textIn(content) === '' ? [] : [textPart(textIn(content))]),
-    ...(textIn(refusal) === '' ? [] : [refusalPart(textIn(refusal))]),
+    ...(textIn(content) === '' ? [] : [partJson('text', jsonBody(textIn(content)))]),
+    ...(textIn(refusal) === '' ? [] : [partJson('refusal', jsonBody(textIn(refusal)))]),
   ];
   if (parts.length > 0) {
     open = undefined;
     const status = calls.length === 0 ? statusOf(reason) : 'completed';
-    output.push(messageItem(itemId('message', context, output.length), parts, status));
+    output.push(messageJson(itemId('message', context, output.length), parts, status));
   }
   for (const call of calls) {
     const { name, arguments: text } = call['function'] as JsonObject;
     const id = call['id'] as string;
     if (call['extra_content'] !== undefined) addReasoning({ calls: { [id]: call['extra_content'] } });
     open = undefined;
-    output.push(callItem({ id, name: name as string, arguments: text as string }, output.length, context));
+    const called = { id, name: name as string, arguments: text as string };
+    output.push(JSON.stringify(callItem(called, output.length, context)));
   }
   return output;
 }

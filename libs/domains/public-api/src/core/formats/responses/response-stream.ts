@@ -8,17 +8,17 @@ import {
   endOf,
   IN_PROGRESS,
   itemId,
-  messageItem,
+  jsonBody,
+  messageJson,
+  partJson,
   reasoningItem,
-  refusalPart,
   responseHead,
   responseJson,
   statusOf,
-  textPart,
   usageOf,
 } from './output';
 
-/** The text of a part is decoded after this many deltas: V8 retains every part of a concatenated string. */
+/** The deltas of a part are joined after this many: V8 retains every string that a slice is from. */
 const MAX_PENDING_BODIES = 16;
 
 /** The item that has started and not ended. */
@@ -33,11 +33,14 @@ type Open =
   | {
       readonly kind: 'message';
       readonly id: string;
-      readonly parts: JsonObject[];
+      /** The JSON of the parts that have ended. */
+      readonly parts: string[];
       /** The kind of the open part. */
       part: 'text' | 'refusal' | undefined;
     }
   | { readonly kind: 'call'; readonly call: { id: string; name: string; arguments: string } };
+
+type Message = Extract<Open, { kind: 'message' }>;
 
 /** The events of one response. */
 export class ResponseStream implements StreamRenderer, ChunkConsumer, CompletionConsumer {
@@ -48,11 +51,11 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
   /** From `responseHead`; empty until the start. */
   private head = '';
   private open: Open | undefined;
-  private readonly output: JsonObject[] = [];
-  /** The open part of a message. */
-  private partText = '';
-  private bodies = '';
-  private pendingBodies = 0;
+  /** The JSON of the items that have ended. */
+  private readonly output: string[] = [];
+  /** The open part of a message, as the body of a JSON string. */
+  private partBody = '';
+  private pendingBodies: string[] = [];
   /** What its text events have before their text. */
   private beforeText = '';
   private reason = 'stop';
@@ -70,9 +73,7 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
   }
 
   textBody(body: string): void {
-    this.bodies += body;
-    this.pendingBodies += 1;
-    if (this.pendingBodies >= MAX_PENDING_BODIES) this.decodeBodies();
+    this.addBody(body);
     this.events += `${this.beforeText}${body}","logprobs":[],"sequence_number":${this.sequence++}}\n\n`;
   }
 
@@ -84,15 +85,15 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
   end(): string {
     this.start();
     this.closeItem();
-    const ending = endOf(this.reason, this.output, this.lastUsage);
+    const ending = endOf(this.reason, this.lastUsage);
     this.emitResponse(`response.${ending.status}`, ending);
     return this.take();
   }
 
   fail(error: GatewayError): string {
     this.start();
-    const failed = { status: 'failed', error: errorEnvelope(error).error, output: this.output };
-    this.emitResponse('response.failed', { ...IN_PROGRESS, ...failed });
+    const { error: failure } = errorEnvelope(error);
+    this.emitResponse('response.failed', { ...IN_PROGRESS, status: 'failed', error: failure });
     return this.take();
   }
 
@@ -116,12 +117,12 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
 
   text(text: string): void {
     this.openPart('text');
-    this.textBody(JSON.stringify(text).slice(1, -1));
+    this.textBody(jsonBody(text));
   }
 
   refusal(text: string): void {
     const id = this.openPart('refusal');
-    this.partText += text;
+    this.addBody(jsonBody(text));
     this.emitOf(id, 'response.refusal.delta', { content_index: this.contentIndex(), delta: text });
   }
 
@@ -129,10 +130,8 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
     this.closeItem();
     const call = { id, name, arguments: '' };
     this.open = { kind: 'call', call };
-    this.emitItem(
-      'response.output_item.added',
-      callItem(call, this.output.length, this.context, 'in_progress'),
-    );
+    const started = callItem(call, this.output.length, this.context, 'in_progress');
+    this.emitItem('response.output_item.added', JSON.stringify(started));
   }
 
   callArguments(text: string): void {
@@ -165,7 +164,7 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
   }
 
   private emitResponse(type: string, state: typeof IN_PROGRESS): void {
-    this.emit(type, `"response":${responseJson(this.head, state)}}`);
+    this.emit(type, `"response":${responseJson(this.head, state, this.output)}}`);
   }
 
   private openReasoning(): Extract<Open, { kind: 'reasoning' }> {
@@ -174,7 +173,8 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
     const id = itemId('reasoning', this.context, this.output.length);
     const open: Open = { kind: 'reasoning', id, text: '', details: [], calls: {} };
     this.open = open;
-    this.emitItem('response.output_item.added', { id, type: 'reasoning', summary: [] });
+    const started = { id, type: 'reasoning', summary: [] };
+    this.emitItem('response.output_item.added', JSON.stringify(started));
     return open;
   }
 
@@ -183,31 +183,29 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
       this.closeItem();
       const id = itemId('message', this.context, this.output.length);
       this.open = { kind: 'message', id, parts: [], part: undefined };
-      this.emitItem('response.output_item.added', messageItem(id, [], 'in_progress'));
+      this.emitItem('response.output_item.added', messageJson(id, [], 'in_progress'));
     }
     const { open } = this;
     if (open.part === kind) return open.id;
     this.closePart(open);
     open.part = kind;
-    const part = kind === 'text' ? textPart('') : refusalPart('');
-    this.emitOf(open.id, 'response.content_part.added', { content_index: open.parts.length, part });
+    this.emitPart(open, 'response.content_part.added', `"part":${partJson(kind, '')}`);
     this.beforeText = `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","item_id":"${open.id}","output_index":${this.output.length},"content_index":${open.parts.length},"delta":"`;
     return open.id;
   }
 
-  private closePart(open: Extract<Open, { kind: 'message' }>): void {
-    if (open.part === undefined) return;
-    this.decodeBodies();
-    const content_index = open.parts.length;
-    const text = this.partText;
-    const part = open.part === 'text' ? textPart(text) : refusalPart(text);
-    if (open.part === 'text')
-      this.emitOf(open.id, 'response.output_text.done', { content_index, text, logprobs: [] });
-    else this.emitOf(open.id, 'response.refusal.done', { content_index, refusal: text });
-    this.emitOf(open.id, 'response.content_part.done', { content_index, part });
-    open.parts.push(part);
+  private closePart(open: Message): void {
+    const { part } = open;
+    if (part === undefined) return;
+    this.joinBodies();
+    const body = this.partBody;
+    if (part === 'text') this.emitPart(open, 'response.output_text.done', `"text":"${body}","logprobs":[]`);
+    else this.emitPart(open, 'response.refusal.done', `"refusal":"${body}"`);
+    const json = partJson(part, body);
+    this.emitPart(open, 'response.content_part.done', `"part":${json}`);
+    open.parts.push(json);
     open.part = undefined;
-    this.partText = '';
+    this.partBody = '';
   }
 
   private closeItem(): void {
@@ -219,7 +217,8 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
     this.output.push(item);
   }
 
-  private itemOf(open: Open): JsonObject {
+  /** The JSON of an item that ends. */
+  private itemOf(open: Open): string {
     switch (open.kind) {
       case 'reasoning': {
         if (open.text !== '') {
@@ -228,11 +227,11 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
           this.emitOf(open.id, 'response.reasoning_summary_text.done', done);
           this.emitOf(open.id, 'response.reasoning_summary_part.done', { summary_index: 0, part });
         }
-        return reasoningItem(open.id, open, this.context);
+        return JSON.stringify(reasoningItem(open.id, open, this.context));
       }
       case 'message': {
         this.closePart(open);
-        return messageItem(open.id, open.parts, statusOf(this.reason));
+        return messageJson(open.id, open.parts, statusOf(this.reason));
       }
       case 'call': {
         const item = callItem(open.call, this.output.length, this.context);
@@ -245,7 +244,7 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
           if (input !== '') this.emitOf(id, 'response.custom_tool_call_input.delta', { delta: input });
           this.emitOf(id, 'response.custom_tool_call_input.done', { input });
         }
-        return item;
+        return JSON.stringify(item);
       }
     }
   }
@@ -266,15 +265,23 @@ export class ResponseStream implements StreamRenderer, ChunkConsumer, Completion
     return this.open?.kind === 'message' ? this.open.parts.length : 0;
   }
 
-  private decodeBodies(): void {
-    if (this.pendingBodies === 0) return;
-    this.partText += this.bodies.includes('\\') ? (JSON.parse(`"${this.bodies}"`) as string) : this.bodies;
-    this.bodies = '';
-    this.pendingBodies = 0;
+  private addBody(body: string): void {
+    this.pendingBodies.push(body);
+    if (this.pendingBodies.length >= MAX_PENDING_BODIES) this.joinBodies();
   }
 
-  private emitItem(type: string, item: JsonObject): void {
-    this.emit(type, `"output_index":${this.output.length},"item":${JSON.stringify(item)}}`);
+  private joinBodies(): void {
+    this.partBody += this.pendingBodies.join('');
+    this.pendingBodies = [];
+  }
+
+  private emitItem(type: string, itemJson: string): void {
+    this.emit(type, `"output_index":${this.output.length},"item":${itemJson}}`);
+  }
+
+  private emitPart({ id, parts }: Message, type: string, rest: string): void {
+    const place = `"output_index":${this.output.length},"content_index":${parts.length}`;
+    this.emit(type, `"item_id":"${id}",${place},${rest}}`);
   }
 
   private emitOf(id: string, type: string, fields: JsonObject): void {
