@@ -2,6 +2,7 @@ import type { Result } from '@gateway/dashboard-contract/client';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client';
 import { blockingErrorOf } from '../../api/transient-error';
+import { count } from '../../format/count';
 import { Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
@@ -69,13 +70,15 @@ const COLUMNS: readonly Column<BudgetAlert>[] = [
   },
 ];
 
-function nameOf({ period, hours, model }: BudgetAlert): string {
-  return otherBudgetName({
+function nameOf({ period, hours, model, end_users: endUsers }: BudgetAlert): string {
+  const name = otherBudgetName({
     period,
     hours: hours ?? 0,
     ...(model !== null && { model }),
+    ...(endUsers !== null && { per_end_user: true }),
     amount_usd: '',
   });
+  return endUsers === null ? name : `${name}, reached by ${count(endUsers)}`;
 }
 
 function recipientsOf({ delivered, undelivered }: BudgetAlert): string {

@@ -91,15 +91,17 @@ describe('the sent budget alerts', () => {
       ...{ id: 'one', scope: 'key' as const, owner_id: 'key-1', owner_name: 'Website', share_percent: 80 },
       ...{ period: 'month' as const, hours: null, model: 'acme/*', period_start: '2027-04' },
       ...{ budget_usd: '20', spent_usd: '16.5', reached_at: '2027-04-15T12:00:00.000Z' },
-      ...{ delivered: 2, undelivered: 1 },
+      ...{ delivered: 2, undelivered: 1, end_users: null },
     };
+    const ofUsers = { ...alert, id: 'three', scope: 'end_user' as const, model: null, end_users: 1_200 };
     const window = { ...alert, id: 'two', period: 'window' as const, hours: 5, model: null, undelivered: 0 };
-    api.on(LIST, () => ({ data: [alert, window] }));
+    api.on(LIST, () => ({ data: [alert, window, ofUsers] }));
     renderPage('/o/org-1/credit');
     const table = await screen.findByRole('table', { name: 'Sent budget alerts' });
     expect(table.textContent).toContain('Monthly budget for acme/*');
     expect(table.textContent).toContain('2 reached, 1 not reached');
     expect(table.textContent).toContain('5-hour budget');
+    expect(table.textContent).toContain('Monthly budget of each end user, reached by 1,200');
   });
 
   it('have no section without any', async () => {

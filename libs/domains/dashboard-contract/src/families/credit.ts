@@ -72,8 +72,8 @@ const email = z.string().max(320);
 const budgetAlert = z
   .object({
     id: z.string(),
-    scope: z.enum(['organization', 'project', 'key']),
-    owner_id: id.meta({ description: 'The organization, the project or the key.' }),
+    scope: z.enum(['organization', 'project', 'key', 'end_user']),
+    owner_id: id.meta({ description: 'The organization, the project or the key; the key of end users.' }),
     owner_name: z.string(),
     period: z.enum(['day', 'week', 'month', 'total', 'window']),
     hours: z.int().nullable().meta({ description: 'The length of a rolling window.' }),
@@ -83,8 +83,12 @@ const budgetAlert = z
     }),
     share_percent: z.int(),
     budget_usd: usd,
-    spent_usd: usd.meta({ description: 'Charged when the share was reached.' }),
+    spent_usd: usd.meta({ description: 'Charged when the share was reached; of end users the highest.' }),
     reached_at: time,
+    end_users: z
+      .int()
+      .nullable()
+      .meta({ description: 'How many end users have reached the share; null for other scopes.' }),
     delivered: z.int().meta({ description: 'The recipients that got it.' }),
     undelivered: z.int().meta({ description: 'The recipients whose delivery failed or is retried.' }),
   })

@@ -39,7 +39,7 @@ function messageOf(alert: DueBudgetAlert) {
     // The same for every attempt, so that receivers can deduplicate.
     id: alert.alertId,
     organization_id: alert.organizationId,
-    scope: ownerKindOf(alert),
+    scope: alert.endUserCount === undefined ? ownerKindOf(alert) : 'end_user',
     owner_id: alert.ownerId || alert.organizationId,
     owner_name: alert.ownerName,
     limit_type: LIMIT_TYPES[alert.period],
@@ -50,6 +50,14 @@ function messageOf(alert: DueBudgetAlert) {
     budget_usd: formatUsd(alert.budgetNanoUsd),
     spent_usd: formatUsd(alert.spentNanoUsd),
     reached_at: new Date(alert.reachedAt).toISOString(),
+    end_user_count: alert.endUserCount ?? null,
+    end_users:
+      alert.endUserCount === undefined
+        ? null
+        : alert.endUsers.map(({ endUser, spentNanoUsd }) => ({
+            end_user: endUser || null,
+            spent_usd: formatUsd(spentNanoUsd),
+          })),
   };
 }
 
@@ -78,6 +86,8 @@ function mailOf(
   reachedAt: string,
   pages: AlertPages,
 ): MailContent {
+  if (alert.endUserCount !== undefined)
+    return mailOfEndUsers(alert, alert.endUserCount, organization, reachedAt, pages);
   const kind = ownerKindOf(alert);
   const owner = kind === 'organization' ? organization : `the ${kind} ${alert.ownerName}`;
   const budget = budgetNameOf(alert);
@@ -99,6 +109,44 @@ function mailOf(
     notes: [
       `Requests that the rest of the budget does not cover are refused. ${RESETS[alert.period]}`,
       'Owners and admins of the organization can raise it, up to the ceiling that an operator sets.',
+    ],
+  };
+}
+
+function mailOfEndUsers(
+  alert: DueBudgetAlert,
+  count: number,
+  organization: string,
+  reachedAt: string,
+  pages: AlertPages,
+): MailContent {
+  const { sharePercent, ownerName, endUsers } = alert;
+  const budget = budgetNameOf(alert);
+  const amount = mailUsd(alert.budgetNanoUsd);
+  const who = `${count} end ${count === 1 ? 'user' : 'users'} of the key ${ownerName}`;
+  const others = count - endUsers.length;
+  return {
+    subject: `${who} reached ${sharePercent}% of their ${budget}`,
+    paragraphs: [
+      `${who} spent at least ${sharePercent}% of the ${budget} of ${amount} that each of them has.`,
+    ],
+    facts: [
+      ...endUsers.map(
+        ({ endUser, spentNanoUsd }) =>
+          [endUser || 'Requests without an end user', mailUsd(spentNanoUsd)] as const,
+      ),
+      ...(others > 0 ? [['Other end users', String(others)] as const] : []),
+      ['Budget of each', amount],
+      ...(alert.periodStart && alert.hours === undefined
+        ? [['Period', `${alert.periodStart}, UTC`] as const]
+        : []),
+      ['Reached', reachedAt],
+      ['Organization', `${organization} (${alert.organizationId})`],
+    ],
+    ...pages.linkTo(alert.organizationId, pageOf(alert), 'Open the key'),
+    notes: [
+      `Their requests that the rest of the budget does not cover are refused. ${RESETS[alert.period]}`,
+      'End users who reach it within the next hour are in one later email.',
     ],
   };
 }

@@ -1,6 +1,6 @@
 import type { BudgetPeriod, NanoUsd, UnixMs } from '@gateway/base';
 
-/** A budget of an organization, a project or a key. */
+/** A budget of an organization, a project or a key, or of each end user of a key. */
 export interface Budget {
   /** A key or a project; empty for the organization. */
   readonly ownerId: string;
@@ -11,6 +11,8 @@ export interface Budget {
   /** The models that count: an id, or a pattern of ids. */
   readonly model: string | undefined;
   readonly amountNanoUsd: NanoUsd;
+  /** Whether each end user of the key has it. */
+  readonly perEndUser?: boolean;
 }
 
 export interface BudgetsOfOrganization {
@@ -36,6 +38,8 @@ export interface BudgetAlert {
   /** Charged when the share was found to be reached. */
   readonly spentNanoUsd: NanoUsd;
   readonly reachedAt: UnixMs;
+  /** How many end users have reached the share; undefined for a budget of the owner itself. */
+  readonly endUserCount: number | undefined;
 }
 
 /** An alert of the past. */
@@ -51,6 +55,8 @@ export interface DueBudgetAlert extends BudgetAlert {
   readonly recipient: string;
   /** Present for the webhook, unless it was removed meanwhile. */
   readonly webhook: { readonly url: string; readonly secret: string } | undefined;
+  /** The end users with the highest spend, at most `MAX_LISTED_END_USERS`. */
+  readonly endUsers: readonly { readonly endUser: string; readonly spentNanoUsd: NanoUsd }[];
 }
 
 export const WEBHOOK_RECIPIENT = 'webhook';
@@ -60,6 +66,9 @@ export const DEFAULT_BUDGET_SHARES: readonly number[] = [80, 100];
 
 /** Alerts about past periods are deleted after this time; those about totals stay. */
 export const BUDGET_ALERT_RETENTION_DAYS = 90;
+
+/** The end users that an alert names; the others are counted. */
+export const MAX_LISTED_END_USERS = 20;
 
 export function ownerKindOf({ ownerId }: Pick<Budget, 'ownerId'>): 'organization' | 'project' | 'key' {
   if (ownerId === '') return 'organization';

@@ -216,11 +216,12 @@ export interface ChargedOrganization {
 
 /** Alerts about shares of budgets. Several processes may call every method at once. */
 export interface BudgetAlertStore {
-  /** The organizations that were charged since, the longest unchecked first. */
+  /** The organizations that were charged since, or have end users to report, the longest unchecked first. */
   listCharged(limit: number): Promise<readonly ChargedOrganization[]>;
   /**
    * Records each share that spending has reached in the current period, with one delivery per recipient, and that the
-   * organization was compared at this charge. A share that is recorded already stays as it is.
+   * organization was compared at this charge. A share that is recorded already stays as it is. End users who reached a
+   * share are in one alert together, at most one an hour.
    */
   recordReached(organization: ChargedOrganization, budgets: BudgetsOfOrganization): Promise<void>;
   /** Claims up to `limit` deliveries. No other process claims them until they are due again. */

@@ -396,6 +396,8 @@ it('reports the shares that the organization has chosen, also none, and sends a 
         budget_usd: '1',
         spent_usd: '0.900000001',
         reached_at: '2027-04-15T12:00:00.000Z',
+        end_user_count: null,
+        end_users: null,
       },
     },
   ]);

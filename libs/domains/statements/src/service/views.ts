@@ -96,7 +96,7 @@ export function entryView(entry: Entry) {
 export function budgetAlertView(alert: SentBudgetAlert) {
   return {
     id: alert.alertId,
-    scope: ownerKindOf(alert),
+    scope: alert.endUserCount === undefined ? ownerKindOf(alert) : ('end_user' as const),
     owner_id: alert.ownerId || alert.organizationId,
     owner_name: alert.ownerName,
     period: alert.period,
@@ -107,6 +107,7 @@ export function budgetAlertView(alert: SentBudgetAlert) {
     budget_usd: usd(alert.budgetNanoUsd),
     spent_usd: usd(alert.spentNanoUsd),
     reached_at: isoTime(alert.reachedAt),
+    end_users: alert.endUserCount ?? null,
     delivered: alert.delivered,
     undelivered: alert.undelivered,
   };

@@ -4,48 +4,38 @@ import { plainArray, textArray } from '@gateway/database';
 import type { Pool } from 'pg';
 import {
   BUDGET_ALERT_RETENTION_DAYS,
-  DEFAULT_BUDGET_SHARES,
+  MAX_LISTED_END_USERS,
   WEBHOOK_RECIPIENT,
   type BudgetAlert,
   type DueBudgetAlert,
 } from '../../core/budget-alert';
 import { MAX_ALERT_ATTEMPTS } from '../../core/credit-alert';
 import type { BudgetAlertStore } from '../../core/ports';
+import { ALERTING, CLOCK_AND_DAYS, PERIOD_START, RECIPIENTS } from './alert-sql';
+import { alertEndUsers, WAITING } from './end-user-alerts';
 import type { WebhookSecrets } from './webhook-secrets';
 
+/** Also those with end users who wait for an alert that may be sent now. */
 const LIST_CHARGED = `
   select account.organization_id, account.charged_nano_usd
   from accounts account
   left join budget_alert_progress progress on progress.organization_id = account.organization_id
   where account.charged_nano_usd <> coalesce(progress.charged_nano_usd, 0)
+    or account.organization_id in (select organization_id from (${WAITING}) waiting)
   order by progress.checked_unix_ms nulls first, account.organization_id
   limit $1`;
 
 /**
- * $1 organization, $2 owners, $3 their names, $4 periods, $5 budgets, $6 emails, $8 hours of windows, $9 models, $10
- * counters. For an hour, a day also counts after its end: requests that it admitted are settled later. A window is
+ * $1 organization, $2 owners, $3 their names, $4 periods, $5 budgets, $6 emails, $7 the charge, null if the organization is
+ * to be compared again, $8 hours of windows, $9 models, $10 counters. For an hour, a day also counts after its end: requests that it admitted are settled later. A window is
  * reported once in as many hours as it has.
  */
 const RECORD_REACHED = `
-  with clock as (
-    select now_unix_ms() as now_ms, date_trunc('hour', to_timestamp(now_unix_ms() / 1000.0) at time zone 'UTC') as hour
-  ),
-  days as (
-    select distinct (to_timestamp((now_ms - later_ms) / 1000.0) at time zone 'UTC')::date as day
-    from clock, unnest(array[0, 3600000]) as later_ms
-  ),
+  with ${CLOCK_AND_DAYS},
   spending as materialized (
     select
       given.*, use.used - use.held as spent,
-      case given.period
-        when 'total' then ''
-        when 'month' then to_char(days.day, 'YYYY-MM')
-        when 'week' then to_char(date_trunc('week', days.day), 'YYYY-MM-DD')
-        when 'day' then to_char(days.day, 'YYYY-MM-DD')
-        else to_char(
-          date_bin(make_interval(hours => given.hours), clock.hour, timestamp '2000-01-01'), 'YYYY-MM-DD"T"HH24'
-        )
-      end as period_start
+      ${PERIOD_START} as period_start
     from unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $8::integer[], $9::text[], $10::text[])
       as given (owner_id, owner_name, period, budget, hours, model, counter)
     cross join clock
@@ -55,16 +45,7 @@ const RECORD_REACHED = `
       given.counter, days.day, clock.hour
     ) as use
   ),
-  alerting as (
-    select
-      coalesce(
-        (select budget_shares from credit_alerts where organization_id = $1 collate "C"),
-        '{${DEFAULT_BUDGET_SHARES.join(',')}}'
-      ) as shares,
-      exists (
-        select from credit_alerts where organization_id = $1 collate "C" and webhook_url is not null
-      ) as has_webhook
-  ),
+  ${ALERTING},
   reached as (
     insert into budget_alerts (
       alert_id, organization_id, owner_id, period, hours, model, period_start, budget_nano_usd, share_percent,
@@ -80,17 +61,21 @@ const RECORD_REACHED = `
   ),
   deliveries as (
     insert into budget_alert_deliveries (alert_id, recipient)
-    select reached.alert_id, recipient
-    from reached
-    cross join (
-      select unnest($6::text[]) as recipient
-      union select '${WEBHOOK_RECIPIENT}' from alerting where has_webhook
-    ) recipients
+    select reached.alert_id, recipient from reached cross join (${RECIPIENTS('$6')}) recipients
   )
-  insert into budget_alert_progress (organization_id, charged_nano_usd, checked_unix_ms)
-  values ($1, $7, now_unix_ms())
+  insert into budget_alert_progress as progress (organization_id, charged_nano_usd, checked_unix_ms)
+  values ($1, coalesce($7::bigint, 0), now_unix_ms())
   on conflict (organization_id) do update set
-    charged_nano_usd = excluded.charged_nano_usd, checked_unix_ms = excluded.checked_unix_ms`;
+    charged_nano_usd = coalesce($7, progress.charged_nano_usd), checked_unix_ms = excluded.checked_unix_ms`;
+
+const END_USER_COUNT = `
+  (select count(*) from budget_alert_end_users one where one.alert_id = alert.alert_id) as end_users`;
+/** The end users of an alert that it names. */
+const LISTED = `
+  select end_user, spent_nano_usd from budget_alert_end_users one
+  where one.alert_id = alert.alert_id
+  order by spent_nano_usd desc, end_user
+  limit ${MAX_LISTED_END_USERS}`;
 
 /** $1 max attempts, $2 max rows, $3 milliseconds until the first retry, which double, $4 at most these. */
 const CLAIM_DUE = `
@@ -108,14 +93,20 @@ const CLAIM_DUE = `
   left join credit_alerts webhook
     on webhook.organization_id = alert.organization_id and due.recipient = '${WEBHOOK_RECIPIENT}'
   where delivery.alert_id = due.alert_id and delivery.recipient = due.recipient
-  returning alert.*, due.recipient, webhook.webhook_url, webhook.webhook_secret`;
+  returning alert.*, due.recipient, webhook.webhook_url, webhook.webhook_secret, ${END_USER_COUNT},
+    (
+      select array_agg(listed.end_user) from (${LISTED}) listed
+    ) as listed_end_users,
+    (
+      select array_agg(listed.spent_nano_usd) from (${LISTED}) listed
+    ) as listed_spent_nano_usd`;
 
 const RECORD_DELIVERED = `
   update budget_alert_deliveries set delivered_unix_ms = now_unix_ms() where alert_id = $1 and recipient = $2`;
 
 /** $1 organization, $2 limit. */
 const LIST = `
-  select alert.*, count(delivery.delivered_unix_ms) as delivered,
+  select alert.*, ${END_USER_COUNT}, count(delivery.delivered_unix_ms) as delivered,
     count(delivery.recipient) - count(delivery.delivered_unix_ms) as undelivered
   from (
     select * from budget_alerts where organization_id = $1
@@ -124,7 +115,8 @@ const LIST = `
   ) alert
   left join budget_alert_deliveries delivery on delivery.alert_id = alert.alert_id
   group by alert.alert_id, alert.organization_id, alert.owner_id, alert.period, alert.hours, alert.model, alert.period_start,
-    alert.budget_nano_usd, alert.share_percent, alert.spent_nano_usd, alert.owner_name, alert.reached_unix_ms
+    alert.budget_nano_usd, alert.share_percent, alert.spent_nano_usd, alert.owner_name, alert.reached_unix_ms,
+    alert.per_end_user
   order by alert.reached_unix_ms desc, alert.alert_id`;
 
 const DELETE_OLD = `
@@ -148,12 +140,17 @@ interface AlertRow {
   readonly budget_nano_usd: bigint;
   readonly spent_nano_usd: bigint;
   readonly reached_unix_ms: bigint;
+  readonly per_end_user: boolean;
+  /** The number of end users that it is about. */
+  readonly end_users: bigint;
 }
 
 interface DueRow extends AlertRow {
   readonly recipient: string;
   readonly webhook_url: string | null;
   readonly webhook_secret: string | null;
+  readonly listed_end_users: string[] | null;
+  readonly listed_spent_nano_usd: bigint[] | null;
 }
 
 /** Alerts about budgets in the ledger's database. The primary keys make each alert and each delivery unique. */
@@ -177,8 +174,11 @@ export function createPostgresBudgetAlertStore({
         }));
       }),
 
-    recordReached: ({ organizationId, chargedNanoUsd }, { budgets, emails }) =>
+    recordReached: ({ organizationId, chargedNanoUsd }, { budgets: all, emails }) =>
       withRetries(async () => {
+        const budgets = all.filter(({ perEndUser }) => !perEndUser);
+        const ofEndUsers = all.filter(({ perEndUser }) => perEndUser);
+        const isDone = await alertEndUsers(pool, organizationId, { budgets: ofEndUsers, emails });
         await pool.query(RECORD_REACHED, [
           organizationId,
           textArray(budgets, ({ ownerId }) => ownerId),
@@ -186,7 +186,7 @@ export function createPostgresBudgetAlertStore({
           textArray(budgets, ({ period }) => period),
           plainArray(budgets, ({ amountNanoUsd }) => amountNanoUsd),
           textArray(emails, (email) => email),
-          chargedNanoUsd,
+          isDone ? chargedNanoUsd : null,
           plainArray(budgets, ({ hours }) => hours),
           textArray(budgets, ({ model }) => model),
           textArray(budgets, counterOf),
@@ -239,11 +239,13 @@ function alertOf(row: AlertRow): BudgetAlert {
     budgetNanoUsd: nanoUsd(row.budget_nano_usd),
     spentNanoUsd: nanoUsd(row.spent_nano_usd),
     reachedAt: Number(row.reached_unix_ms) as UnixMs,
+    endUserCount: row.per_end_user ? Number(row.end_users) : undefined,
   };
 }
 
 function dueOf(row: DueRow, secret: string | undefined): DueBudgetAlert {
-  const { recipient, webhook_url: url } = row;
+  const { recipient, webhook_url: url, listed_end_users: names, listed_spent_nano_usd: spent } = row;
+  const endUsers = names?.map((endUser, at) => ({ endUser, spentNanoUsd: nanoUsd(spent?.[at] ?? 0n) })) ?? [];
   const webhook = url === null || secret === undefined ? undefined : { url, secret };
-  return { ...alertOf(row), recipient, webhook };
+  return { ...alertOf(row), recipient, webhook, endUsers };
 }

@@ -27,13 +27,13 @@ export function createBudgetSource(auth: RpcClient<typeof BudgetsDefinition>): B
   };
 }
 
-/** Without budgets of each end user, and those for a period that only a newer version has. */
+/** Without budgets for a period that only a newer version has. */
 function budgetsOf({ ownerId, name, budgets }: BudgetOwner): Budget[] {
   return budgets.flatMap((budget) => {
     const period = budgetPeriodOf(budget.period);
-    const { hours, model } = budget;
-    return period && budget.scope !== BudgetScope.BUDGET_SCOPE_END_USER
-      ? [{ ownerId, ownerName: name, period, hours, model, amountNanoUsd: nanoUsd(budget.amountNanoUsd) }]
-      : [];
+    const { hours, model, scope } = budget;
+    const perEndUser = scope === BudgetScope.BUDGET_SCOPE_END_USER;
+    const amountNanoUsd = nanoUsd(budget.amountNanoUsd);
+    return period ? [{ ownerId, ownerName: name, period, hours, model, amountNanoUsd, perEndUser }] : [];
   });
 }

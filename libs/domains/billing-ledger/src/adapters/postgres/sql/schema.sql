@@ -342,7 +342,9 @@ create table credit_alerts (
 create table budget_alert_progress (
   organization_id  text collate "C" primary key,
   charged_nano_usd bigint not null,
-  checked_unix_ms  bigint not null
+  checked_unix_ms  bigint not null,
+  -- The budgets of end users are compared less often: their hours are many.
+  end_users_checked_unix_ms bigint not null default 0
 );
 
 -- Each share of a budget that spending has reached in a period, once. Another amount
@@ -366,11 +368,37 @@ create table budget_alerts (
   share_percent   integer not null,
   spent_nano_usd  bigint not null,
   owner_name      text not null,
-  reached_unix_ms bigint not null
+  reached_unix_ms bigint not null,
+  -- Whether it is about end users of the key, who are in budget_alert_end_users. Its id also has the time.
+  per_end_user    boolean not null default false
 );
 
 create index budget_alerts_by_time on budget_alerts (reached_unix_ms);
 create index budget_alerts_by_organization on budget_alerts (organization_id, reached_unix_ms);
+
+-- Each share of a budget that an end user of a key has reached in a period, once. One alert lists many of them.
+create table budget_alert_end_users (
+  organization_id text collate "C" not null,
+  -- The key.
+  owner_id        text collate "C" not null,
+  -- As in budget_alerts; the hours are 0 for other periods than a window.
+  period          text collate "C" not null,
+  hours           integer not null,
+  period_start    text collate "C" not null,
+  budget_nano_usd bigint not null,
+  share_percent   integer not null,
+  -- Empty for the requests without an end user.
+  end_user        text collate "C" not null,
+  spent_nano_usd  bigint not null,
+  owner_name      text not null,
+  reached_unix_ms bigint not null,
+  -- The alert that lists the end user; null until there is one.
+  alert_id        text collate "C" references budget_alerts on delete cascade,
+  primary key (organization_id, owner_id, period, hours, period_start, budget_nano_usd, share_percent, end_user)
+);
+
+create index budget_alert_end_users_by_alert on budget_alert_end_users (alert_id);
+create index budget_alert_end_users_waiting on budget_alert_end_users (organization_id) where alert_id is null;
 
 -- The recipients of each alert, delivered one by one.
 create table budget_alert_deliveries (
