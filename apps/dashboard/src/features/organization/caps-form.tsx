@@ -199,7 +199,7 @@ export function CapsForm({ caps, organization, onDone }: CapsFormProps) {
       )}
       <Checkbox
         label={texts.multiple}
-        hint={mayAllowMultiple ? undefined : 'Support can enable this for your organization.'}
+        hint={mayAllowMultiple ? undefined : 'An operator can allow it.'}
         disabled={!mayAllowMultiple}
         checked={values.multiple_completions && mayAllowMultiple}
         onChange={({ target }) => set('multiple_completions', target.checked)}

@@ -115,7 +115,7 @@ function columnsOf(organizationId: string, canManage: boolean): readonly Column<
       meta: {
         figures: true,
         usd: (project) => project.spend?.[spend],
-        ...(id !== 'month' && { hide: 'phone' }),
+        ...(id !== 'month' && { hide: id === 'day' ? 'phone' : 'tablet' }),
       },
       cell: ({ row: { original: project } }) => (
         <SpendOfBudget spend={project.spend?.[spend]} budget={project[budget]} />
@@ -125,7 +125,7 @@ function columnsOf(organizationId: string, canManage: boolean): readonly Column<
       id: 'keys',
       header: 'Keys',
       enableSorting: false,
-      meta: { hide: 'phone' },
+      meta: { hide: 'tablet' },
       cell: ({ row: { original: project } }) => (
         <Link
           to="/o/$organizationId/keys"
@@ -141,7 +141,7 @@ function columnsOf(organizationId: string, canManage: boolean): readonly Column<
       id: 'actions',
       header: () => <span className="sr-only">Actions</span>,
       enableSorting: false,
-      meta: { className: 'text-right' },
+      meta: { className: 'text-right', hide: 'phone' },
       cell: ({ row: { original: project } }) => canManage && <ProjectActions of={project} />,
     },
   ];
