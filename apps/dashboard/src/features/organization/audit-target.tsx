@@ -1,6 +1,6 @@
 import type { Result } from '@gateway/dashboard-contract/client';
 import { Link, type LinkProps } from '@tanstack/react-router';
-import { Id, Text } from '../../ui/values';
+import { Id, Text, visible } from '../../ui/values';
 import type { AuditSearch } from './audit-search';
 
 export type AuditEntry = Result<'GET /api/audit'>['data'][number];
@@ -33,8 +33,8 @@ export function AuditTarget({ of: entry, search, isPlatform, names }: AuditTarge
           <Link
             to="."
             search={{ ...search, target: entry.target }}
-            title={entry.target}
-            aria-label={`All changes of ${name ?? entry.target}`}
+            title={visible(entry.target)}
+            aria-label={`All changes of ${visible(name ?? entry.target)}`}
             className="hover:text-accent hover:underline"
           >
             All changes
