@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { endUserSpendQuery, otherSpendQuery, type BudgetSpend } from '../../api/budget-spend';
 import { Fact } from '../../ui/page';
-import { Money, Text } from '../../ui/values';
+import { Money, Text, visible } from '../../ui/values';
 import { BudgetUse } from './budget-use';
 import { BUDGETS } from './budgets';
 import { otherBudgetName, type OtherBudget } from './other-budget-values';
@@ -79,7 +79,7 @@ function EndUsers({ organizationId, keyId, budget, label }: EndUsersProps) {
               </Link>
             )}
             <BudgetUse
-              label={`${label}: ${endUser ?? 'requests without an end user'}`}
+              label={`${label}: ${visible(endUser ?? 'requests without an end user')}`}
               budget={budget.amount_usd}
               spent={spent}
               held={held}

@@ -157,7 +157,7 @@ const COLUMNS: readonly Column<Organization>[] = [
         >
           <Text>{one.name}</Text>
         </Link>
-        <p className="text-xs text-ink-faint">
+        <p className="text-xs text-ink-faint @max-2xl:hidden">
           <Id className="break-all">{one.id}</Id>
         </p>
       </div>

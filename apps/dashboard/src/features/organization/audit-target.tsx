@@ -33,7 +33,7 @@ export function AuditTarget({ of: entry, search, isPlatform, names }: AuditTarge
           <Link
             to="."
             search={{ ...search, target: entry.target }}
-            title={entry.target}
+            title={visible(entry.target)}
             aria-label={`All changes of ${visible(name ?? entry.target)}`}
             className="hover:text-accent hover:underline"
           >

@@ -102,7 +102,7 @@ function columnsOf(organizationId: string, canManage: boolean): readonly Column<
           >
             {project.name}
           </ProjectLink>
-          <p className="text-xs text-ink-faint">
+          <p className="text-xs text-ink-faint @max-2xl:hidden">
             <Id className="break-all">{project.id}</Id>
           </p>
         </div>
