@@ -242,7 +242,7 @@ it('deletes the end users of a past period with their alert, and keeps those of 
   });
 });
 
-it('lists all end users in one alert, while the time goes on within a statement', async () => {
+it('lists all end users in one alert, while the clock advances within a statement', async () => {
   budgets = [budget('total', 100)];
   await fixture.auditPool.query(`
     create sequence billing_ledger.ticks;

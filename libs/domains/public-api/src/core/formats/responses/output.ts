@@ -33,6 +33,9 @@ const DEFAULTS: JsonObject = {
   user: null,
 };
 
+/** The fields that a response repeats. Instructions and tools are not among them: they are as long as prompts. */
+export const repeatedFields: readonly string[] = Object.keys(DEFAULTS);
+
 /**
  * The JSON of the fields of a response that do not change until its end, without the closing brace.
  *

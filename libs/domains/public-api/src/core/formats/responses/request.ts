@@ -7,6 +7,7 @@ import type { RequestedResponse } from '../requested-response';
 import { Conversation } from './conversation';
 import { customFunction } from './custom-tools';
 import { responsesFields } from './fields';
+import { repeatedFields } from './output';
 
 const ENCRYPTED = 'reasoning.encrypted_content';
 const fieldsByName = byName(responsesFields);
@@ -132,26 +133,11 @@ function lengthField({ max_output_tokens: limit }: JsonObject): JsonObject {
 /** The JSON of a field, such as a schema in `text`: a stream repeats it three times. */
 const MAX_ECHOED_CHARACTERS = 16_384;
 
-/** Instructions and tools are not repeated: they are as long as prompts. */
-const ECHOED = [
-  'max_output_tokens',
-  'metadata',
-  'parallel_tool_calls',
-  'prompt_cache_key',
-  'reasoning',
-  'safety_identifier',
-  'temperature',
-  'text',
-  'tool_choice',
-  'top_p',
-  'user',
-];
-
 function requestedOf(copy: JsonObject): RequestedResponse {
   const tools = (copy['tools'] ?? []) as JsonObject[];
   const customTools = tools.filter(({ type }) => type === 'custom').map(({ name }) => name as string);
   const include = (copy['include'] ?? []) as string[];
-  const short = ECHOED.filter((name) => isShort(copy[name]));
+  const short = repeatedFields.filter((name) => isShort(copy[name]));
   return {
     echo: named(copy, short),
     ...(customTools.length === 0 ? {} : { customTools }),
