@@ -192,6 +192,22 @@ export function responseFormatContract(
     );
   });
 
+  it.each([
+    '\\',
+    '"',
+    '\\"',
+    '\\\\"',
+    '"},"logprobs":null,"finish_reason":null}],"usage":null}\n\n',
+    '\\n\n',
+  ])('streams the text %j as it is', (part) => {
+    const parts = ['a', part, part, 'b'];
+    const chunks = [...parts.map((content) => chunkOf({ content })), chunkOf({}, { finish_reason: 'stop' })];
+    const completion = json(completionOf({ content: parts.join('') }));
+    const whole: unknown = JSON.parse(response(completion, scope).toString());
+    for (const sse of [chunks, [chunks.join('')]])
+      assert.deepEqual(folded(streamed(format, [...sse, usageChunk], requested)), whole);
+  });
+
   it('continues a stream after any of its events, as the router stored it or sends it again', () => {
     fc.assert(
       fc.property(messages, fc.nat(), ({ completion, sse }, chosen) => {
