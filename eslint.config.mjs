@@ -243,5 +243,15 @@ export default [
     ],
     rules: { 'no-restricted-properties': 'off', 'no-console': 'off' },
   },
+  {
+    files: ['apps/e2e/src/**'],
+    ignores: ['apps/e2e/src/testing/field.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { property: 'getByLabel', message: 'Also finds longer labels. Use field() of testing/field.' },
+      ],
+    },
+  },
   prettier,
 ];

@@ -3,6 +3,7 @@ import type { Tenant } from '@gateway/test-support';
 import { browserTests, collectPageErrors, type Browser, type Page } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
+import { field } from '../testing/field';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
@@ -73,7 +74,7 @@ describe('the catalogue in the database', () => {
   const publish = async (comment: string) => {
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish the draft' });
-    await dialog.getByLabel('Comment').fill(comment);
+    await field(dialog, 'Comment').fill(comment);
     await dialog.getByRole('button', { name: 'Publish', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
   };
@@ -88,7 +89,7 @@ describe('the catalogue in the database', () => {
 
   browsers.it('shows errors by line, and publishes a change that every request gets', async () => {
     await open('yaml');
-    const editor = page.getByLabel('Catalogue text');
+    const editor = field(page, 'Catalogue text');
     const before = await editor.inputValue();
     await editor.fill(`${before}nonsense: true\n`);
     await page.getByRole('button', { name: 'Check' }).click();
@@ -123,7 +124,7 @@ describe('the catalogue in the database', () => {
     await open('history');
     await page.getByRole('button', { name: 'Roll back to version 1' }).click();
     const dialog = page.getByRole('dialog', { name: 'Roll back to version 1' });
-    await dialog.getByLabel('Comment').fill('The old name.');
+    await field(dialog, 'Comment').fill('The old name.');
     await dialog.getByRole('button', { name: 'Roll back', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     await allRun(3);
@@ -139,8 +140,8 @@ describe('the catalogue in the database', () => {
     const secret = 'sk-end-to-end-secret-1234567890';
     await page.getByRole('button', { name: 'Add secret' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add a secret' });
-    await dialog.getByLabel('Name').fill('acme');
-    await dialog.getByLabel('Value').fill(secret);
+    await field(dialog, 'Name').fill('acme');
+    await field(dialog, 'Value').fill(secret);
     await dialog.getByRole('button', { name: 'Store' }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.getByText('…7890').waitFor();
@@ -149,8 +150,8 @@ describe('the catalogue in the database', () => {
 
     await page.getByRole('link', { name: 'Models', exact: true }).click();
     await page.getByRole('button', { name: 'Test a model' }).click();
-    const target = page.getByLabel('Target').locator('option', { hasText: `${MODEL} → ` });
-    await page.getByLabel('Target').selectOption(await target.innerText());
+    const target = field(page, 'Target').locator('option', { hasText: `${MODEL} → ` });
+    await field(page, 'Target').selectOption(await target.innerText());
     await page.getByRole('button', { name: 'Request one token' }).click();
     await page.getByText(/The provider responded after/).waitFor();
     expect(errors).toEqual([]);
@@ -187,7 +188,7 @@ models:
     const { text: before, version } = await state();
     await page.getByRole('button', { name: `Edit ${MODEL}`, exact: true }).click();
     const form = page.getByRole('dialog');
-    const price = form.getByLabel('Input prices.input', { exact: true });
+    const price = field(form, 'Input prices.input');
     await price.fill('a lot');
     await form.getByRole('button', { name: 'Apply to the draft' }).click();
     await form.getByText(/^must be a decimal from "0"/).waitFor();
@@ -211,8 +212,8 @@ models:
     );
     await page.getByRole('button', { name: 'Add provider' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Service').selectOption('Anthropic');
-    await dialog.getByLabel('API key').fill('sk-ant-end-to-end-0987654321');
+    await field(dialog, 'Service').selectOption('Anthropic');
+    await field(dialog, 'API key').fill('sk-ant-end-to-end-0987654321');
     await dialog.getByRole('button', { name: 'Add provider' }).click();
     await dialog.getByRole('combobox', { name: 'Model' }).fill('claude-sonnet-4-5');
     await dialog

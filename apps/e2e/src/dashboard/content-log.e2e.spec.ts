@@ -1,6 +1,7 @@
 import { eventually } from '@gateway/test-support';
 import { browserTests, type Browser, type Page } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
+import { field } from '../testing/field';
 import { PASSWORD, personWith, type Role } from '../testing/people';
 import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
@@ -56,10 +57,10 @@ describe('the content log in the dashboard, in a real browser', () => {
 
     await owner.goto(inOrganization('/content-log'));
     await owner.getByText('Not stored', { exact: true }).waitFor();
-    await owner.getByLabel('Days until deletion').fill('31');
+    await field(owner, 'Days until deletion').fill('31');
     await owner.getByRole('button', { name: 'Turn on' }).click();
     await owner.getByText('Enter a number from 1 to 30.').waitFor();
-    await owner.getByLabel('Days until deletion').fill('14');
+    await field(owner, 'Days until deletion').fill('14');
     await owner.getByRole('button', { name: 'Turn on' }).click();
     await owner.getByRole('dialog').getByText('are stored for 14 days').waitFor();
     await owner.getByRole('dialog').getByRole('button', { name: 'Turn on' }).click();
@@ -91,7 +92,7 @@ describe('the content log in the dashboard, in a real browser', () => {
     const last = await generation();
     await owner.goto(inOrganization('/content-log'));
     await owner.getByRole('button', { name: 'Turn off' }).click();
-    await owner.getByRole('dialog').getByLabel('Erase everything that is stored').check();
+    await field(owner.getByRole('dialog'), 'Erase everything that is stored').check();
     await owner.getByRole('dialog').getByRole('button', { name: 'Turn off' }).click();
     await owner.getByText('Not stored', { exact: true }).waitFor();
     await owner.goto(inOrganization(`/generations/${last}`));

@@ -7,6 +7,7 @@ import {
 } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
+import { field } from '../testing/field';
 import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
@@ -163,13 +164,13 @@ describe('charts, figures and long lists of the dashboard, in a real browser', (
     await page.setViewportSize(PHONE);
     await open('/generations?model=demo/small');
     await page.getByRole('button', { name: 'Filters (1)' }).waitFor();
-    expect(await page.getByLabel('Status').isVisible()).toBe(false);
-    expect(await page.getByLabel('Search by ID').isVisible()).toBe(true);
+    expect(await field(page, 'Status').isVisible()).toBe(false);
+    expect(await field(page, 'Search by ID').isVisible()).toBe(true);
     await page.getByRole('button', { name: 'Filters (1)' }).click();
-    await page.getByLabel('Status').waitFor();
+    await field(page, 'Status').waitFor();
     await page.setViewportSize(DESKTOP);
     await open('/generations');
-    await page.getByLabel('Status').waitFor();
+    await field(page, 'Status').waitFor();
     expect(await page.getByRole('button', { name: /^Filters/ }).isVisible()).toBe(false);
   });
 });

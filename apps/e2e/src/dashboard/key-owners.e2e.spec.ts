@@ -1,5 +1,6 @@
 import { browserTests, type Browser, type Page } from '../testing/chromium';
 import { createKeyByPage, takeSession } from '../testing/dashboard-page';
+import { field } from '../testing/field';
 import { PASSWORD, personWith, type Role } from '../testing/people';
 import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
@@ -50,7 +51,7 @@ describe('owners of keys in the dashboard, in a real browser', () => {
     await admin.getByRole('link', { name: 'nightly batch' }).click();
     await admin.getByText('The owner has left').waitFor();
     await admin.getByRole('button', { name: 'Transfer' }).click();
-    await admin.getByLabel('New owner').selectOption({ label: 'staying@example.com' });
+    await field(admin, 'New owner').selectOption({ label: 'staying@example.com' });
     await admin.getByRole('button', { name: 'Transfer key' }).click();
     await admin.getByText('Key transferred.').waitFor();
     await admin.getByText('The owner has left').waitFor({ state: 'detached' });

@@ -1,6 +1,7 @@
 import { APIError } from 'openai';
 import { browserTests, collectPageErrors, type Browser, type Page } from '../testing/chromium';
 import { createKeyByPage, signInByPage, storageOf, takeSession } from '../testing/dashboard-page';
+import { field } from '../testing/field';
 import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
@@ -77,7 +78,7 @@ describe('keys in the dashboard, in a real browser', () => {
 
     const confirm = page.getByRole('button', { name: 'Revoke key' });
     expect(await confirm.isDisabled()).toBe(true);
-    await page.getByLabel(/to confirm/).fill('to be revoked');
+    await field(page, 'Type to be revoked to confirm').fill('to be revoked');
     await confirm.click();
     await page.getByText('Key revoked.').waitFor();
     expect(await errorOf(secret)).toEqual([401, 'key_revoked']);
@@ -99,7 +100,7 @@ describe('keys in the dashboard, in a real browser', () => {
     await expect(streamed()).rejects.toMatchObject({ code: 'json_mode_no_stream' });
     await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/keys/${keyId}`);
     await page.getByRole('button', { name: 'Edit' }).click();
-    await page.getByLabel('JSON in streams').check();
+    await field(page, 'JSON in streams').check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Key updated.').waitFor();
     expect(JSON.parse((await streamed()) ?? '')).toEqual(expect.any(Object));
@@ -117,11 +118,11 @@ describe('keys in the dashboard, in a real browser', () => {
       await editor.goto(address);
       await editor.getByRole('button', { name: 'Edit' }).click();
     }
-    await first.getByLabel('Concurrent requests').fill('7');
+    await field(first, 'Concurrent requests').fill('7');
     await first.getByRole('button', { name: 'Save' }).click();
     await first.getByText('Key updated.').waitFor();
 
-    await second.getByLabel('Name').fill('named by the second');
+    await field(second, 'Name').fill('named by the second');
     await second.getByRole('button', { name: 'Save' }).click();
     await second.getByText('Someone else changed this key').waitFor();
     const key = async () =>
@@ -134,8 +135,8 @@ describe('keys in the dashboard, in a real browser', () => {
     expect(await key()).toMatchObject({ name: 'test key', concurrency: 7 });
 
     await second.getByRole('button', { name: 'Discard my changes' }).click();
-    expect(await second.getByLabel('Concurrent requests').inputValue()).toBe('7');
-    await second.getByLabel('Name').fill('named by the second');
+    expect(await field(second, 'Concurrent requests').inputValue()).toBe('7');
+    await field(second, 'Name').fill('named by the second');
     await second.getByRole('button', { name: 'Save' }).click();
     await second.getByText('Key updated.').waitFor();
     expect(await key()).toMatchObject({ name: 'named by the second', concurrency: 7 });
@@ -171,23 +172,23 @@ describe('keys in the dashboard, in a real browser', () => {
         await editor.getByRole('button', { name: 'Save', exact: true }).click();
         await editor.getByText('Someone else changed these limits').waitFor();
       };
-      await first.getByLabel('Requests per minute').fill('70');
+      await field(first, 'Requests per minute').fill('70');
       await save(first);
-      await second.getByLabel('Concurrent requests').fill('7');
+      await field(second, 'Concurrent requests').fill('7');
       await saveOutdated(second);
       expect(await limits()).toMatchObject({ requests_per_minute: 70, concurrency: null });
-      expect(await second.getByLabel('Concurrent requests').inputValue()).toBe('7');
+      expect(await field(second, 'Concurrent requests').inputValue()).toBe('7');
 
       await second.getByRole('button', { name: 'Discard my changes' }).click();
-      expect(await second.getByLabel('Requests per minute').inputValue()).toBe('70');
-      expect(await second.getByLabel('Concurrent requests').inputValue()).toBe('');
-      await second.getByLabel('Concurrent requests').fill('7');
+      expect(await field(second, 'Requests per minute').inputValue()).toBe('70');
+      expect(await field(second, 'Concurrent requests').inputValue()).toBe('');
+      await field(second, 'Concurrent requests').fill('7');
       await save(second);
       expect(await limits()).toMatchObject({ requests_per_minute: 70, concurrency: 7 });
 
       // The first editor's version is now outdated. It gets the warning, too, and may overwrite.
       await first.getByRole('button', { name: 'Edit' }).click();
-      await first.getByLabel('Requests per minute').fill('71');
+      await field(first, 'Requests per minute').fill('71');
       await saveOutdated(first);
       await first.getByRole('button', { name: 'Keep my changes' }).click();
       await save(first);
@@ -202,7 +203,7 @@ describe('keys in the dashboard, in a real browser', () => {
     await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/keys/${keyId}`);
     await page.getByRole('button', { name: 'Rotate' }).click();
     await page.getByRole('button', { name: 'Rotate key' }).click();
-    const secret = await page.getByLabel('Your key').inputValue();
+    const secret = await field(page, 'Your key').inputValue();
     expect(secret).not.toBe(apiKey);
     await complete(secret);
     await complete(apiKey);
@@ -221,10 +222,10 @@ describe('keys in the dashboard, in a real browser', () => {
     });
     await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/keys/new`);
     await page.getByText('Organization limit: 100.').waitFor();
-    await page.getByLabel('Name').fill('too much');
-    await page.getByLabel('Requests per minute').fill('101');
-    await page.getByLabel('Daily budget').fill('5.000000001');
-    await page.getByLabel('Allowed IPs').fill('10.0.0.0/8\n300.1.1.1');
+    await field(page, 'Name').fill('too much');
+    await field(page, 'Requests per minute').fill('101');
+    await field(page, 'Daily budget').fill('5.000000001');
+    await field(page, 'Allowed IPs').fill('10.0.0.0/8\n300.1.1.1');
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByText('Organization limit: $5.00.').waitFor();
     await page.getByText('Above the organization limit.').nth(1).waitFor();

@@ -1,5 +1,6 @@
 import { browserTests, type Browser, type Page } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
+import { field } from '../testing/field';
 import { PASSWORD, personWith } from '../testing/people';
 import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
@@ -25,11 +26,11 @@ describe('management tokens in the dashboard, in a real browser', () => {
   async function createOn(page: Page, name: string, role?: string): Promise<string> {
     await page.getByRole('button', { name: 'Create token' }).click();
     const dialog = page.getByRole('dialog', { name: 'Create token' });
-    await dialog.getByLabel('Name').fill(name);
-    await dialog.getByLabel('Access').selectOption('read_write');
-    if (role !== undefined) await dialog.getByLabel('Role').selectOption(role);
+    await field(dialog, 'Name').fill(name);
+    await field(dialog, 'Access').selectOption('read_write');
+    if (role !== undefined) await field(dialog, 'Role').selectOption(role);
     await dialog.getByRole('button', { name: 'Create token' }).click();
-    const secret = await page.getByLabel('Token', { exact: true }).inputValue();
+    const secret = await field(page, 'Token').inputValue();
     await page.getByRole('button', { name: 'Done' }).click();
     return secret;
   }

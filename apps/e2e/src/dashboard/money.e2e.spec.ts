@@ -1,6 +1,7 @@
 import { APIError } from 'openai';
 import { browserTests, type Browser, type Page } from '../testing/chromium';
 import { nanoUsdIn, signInByPage } from '../testing/dashboard-page';
+import { field } from '../testing/field';
 import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
@@ -46,15 +47,15 @@ describe('money in the dashboard, in a real browser', () => {
     await startOnce();
     await open('/operator/organizations');
     await page.getByRole('button', { name: 'Create organization' }).click();
-    await page.getByRole('dialog').getByLabel('Name').fill('First steps');
+    await field(page.getByRole('dialog'), 'Name').fill('First steps');
     await page.getByRole('dialog').getByRole('button', { name: 'Create organization' }).click();
     await page.getByRole('heading', { name: 'First steps', level: 1 }).waitFor();
 
     await page.getByRole('link', { name: 'Continue setup' }).click();
-    await page.getByLabel('Amount').fill('$5');
+    await field(page, 'Amount').fill('$5');
     await page.getByRole('button', { name: 'Add $5.00' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
-    const secret = await page.getByLabel('Your key').inputValue();
+    const secret = await field(page, 'Your key').inputValue();
     await page.getByText('Waiting for your first request…').waitFor();
     await complete(secret);
     // The page updates automatically.
@@ -108,13 +109,13 @@ describe('money in the dashboard, in a real browser', () => {
     await open(`/o/${organizationId}/credit`);
     await page.getByRole('button', { name: 'Add credit' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Amount').fill('2.50');
-    await dialog.getByLabel('Note').fill('invoice 4711');
+    await field(dialog, 'Amount').fill('2.50');
+    await field(dialog, 'Note').fill('invoice 4711');
     await dialog.getByText(/\$0.00 now, \$2.50 afterwards/).waitFor();
     await dialog.getByRole('button', { name: 'Add $2.50' }).click();
     await page.getByText('$2.50 added.').waitFor();
     await complete(apiKey);
-    await page.getByLabel('Show').selectOption('Credits and corrections');
+    await field(page, 'Show').selectOption('Credits and corrections');
     await page
       .getByRole('row', { name: /Credit added/ })
       .getByText('invoice 4711')
@@ -140,7 +141,7 @@ describe('money in the dashboard, in a real browser', () => {
     expect(new URL(page.url()).searchParams.get('day')).toBe(today);
     await page.getByRole('button', { name: 'All days' }).click();
     await days.waitFor();
-    await page.getByLabel('Show').selectOption('Credits and corrections');
+    await field(page, 'Show').selectOption('Credits and corrections');
     const credits = page.getByRole('table', { name: /^Credits and corrections of/ });
     await credits.waitFor();
     expect(await credits.getByRole('row').count()).toBe(2);
@@ -152,8 +153,8 @@ describe('money in the dashboard, in a real browser', () => {
     await open(`/o/${organizationId}/credit`);
     const correct = async (amount: string) => {
       await page.getByRole('button', { name: 'Remove credit' }).click();
-      await page.getByLabel('Amount').fill(amount);
-      await page.getByLabel('Reason').fill('entered twice');
+      await field(page, 'Amount').fill(amount);
+      await field(page, 'Reason').fill('entered twice');
       await page.getByRole('button', { name: 'Preview' }).click();
     };
     await correct('3.01');

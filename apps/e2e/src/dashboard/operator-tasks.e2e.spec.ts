@@ -2,6 +2,7 @@ import { startIdentityProvider, type IdentityProviderUnderTest } from '@gateway/
 import { browserTests, collectPageErrors, type Browser, type Page } from '../testing/chromium';
 import { signInByPage } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
+import { field } from '../testing/field';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
 
 jest.setTimeout(180_000);
@@ -64,7 +65,7 @@ describe('tasks of operators in the dashboard, in a real browser', () => {
     await page.getByRole('button', { name: 'Roll back to version 1' }).click();
     const dialog = page.getByRole('dialog', { name: 'Roll back to version 1' });
     await dialog.getByRole('list', { name: 'Changes' }).getByText(/987/).first().waitFor();
-    await dialog.getByLabel('Comment').fill('The price before.');
+    await field(dialog, 'Comment').fill('The price before.');
     await dialog.getByRole('button', { name: 'Roll back', exact: true }).click();
     await page.getByText('Version 3 is published.').waitFor();
     expect(await clicks()).toBe(4);

@@ -3,6 +3,7 @@ import { findFreePort } from '@gateway/database';
 import { seed } from '../../screenshots/seed';
 import { browserTests, collectPageErrors, type Browser, type Page } from '../testing/chromium';
 import { screenOpener, takeSession } from '../testing/dashboard-page';
+import { field } from '../testing/field';
 import { screens, type Screen, type ScreenIds } from '../testing/screens';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
 
@@ -263,7 +264,7 @@ describe('every page of the dashboard', () => {
       await page.getByRole('option', { name: /^production/, selected: true }).waitFor();
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Edit' }).click();
-      await page.getByLabel('Name').pressSequentially(' of Monday');
+      await field(page, 'Name').pressSequentially(' of Monday');
       await page.getByRole('button', { name: 'Cancel' }).click();
       const interactions = await page.evaluate<number[]>('window.interactions()');
       // Clicks and key presses, without those faster than the browser reports.

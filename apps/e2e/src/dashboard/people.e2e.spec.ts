@@ -1,6 +1,7 @@
 import { Secret, TOTP } from 'otpauth';
 import { browserTests, type Browser, type BrowserContext, type Page } from '../testing/chromium';
 import { signInByPage } from '../testing/dashboard-page';
+import { field } from '../testing/field';
 import { inviteTo, PASSWORD, personWith } from '../testing/people';
 import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
@@ -37,8 +38,8 @@ describe('people in the dashboard, in a real browser', () => {
   });
 
   const signIn = async (page: Page, email: string) => {
-    await page.getByLabel('Email').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
+    await field(page, 'Email').fill(email);
+    await field(page, 'Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   };
   const signOut = async (page: Page, email: string) => {
@@ -56,10 +57,10 @@ describe('people in the dashboard, in a real browser', () => {
     await signInByPage(operator, dashboardUrl, adminEmail, adminPassword);
     await operator.goto(`${dashboardUrl}/o/${organizationId}/members`);
     await operator.getByRole('button', { name: 'Invite member' }).click();
-    await operator.getByRole('dialog').getByLabel('Email').fill('new@example.com');
-    await operator.getByRole('dialog').getByLabel('Role').selectOption('admin');
+    await field(operator.getByRole('dialog'), 'Email').fill('new@example.com');
+    await field(operator.getByRole('dialog'), 'Role').selectOption('admin');
     await operator.getByRole('button', { name: 'Create invitation' }).click();
-    const link = await operator.getByLabel('Link', { exact: true }).inputValue();
+    const link = await field(operator, 'Link').inputValue();
     await operator.getByRole('button', { name: 'Done' }).click();
     const invitation = operator.getByRole('row', { name: /new@example\.com/ });
     await invitation.getByText('Pending').waitFor();
@@ -69,10 +70,10 @@ describe('people in the dashboard, in a real browser', () => {
     await invited.getByText('new@example.com is invited as admin').waitFor();
     // The token is removed from the URL and the history.
     expect(invited.url()).toBe(`${dashboardUrl}/invitation`);
-    await invited.getByLabel('Choose a password').fill('short');
+    await field(invited, 'Choose a password').fill('short');
     await invited.getByRole('button', { name: 'Accept invitation' }).click();
     await invited.getByText('password must have 10 to 200 characters').waitFor();
-    await invited.getByLabel('Choose a password').fill(PASSWORD);
+    await field(invited, 'Choose a password').fill(PASSWORD);
     await invited.getByRole('button', { name: 'Accept invitation' }).click();
     await invited.waitForURL(`${dashboardUrl}/o/${organizationId}`);
     await invited.getByRole('link', { name: 'Create key' }).waitFor();
@@ -141,19 +142,19 @@ describe('people in the dashboard, in a real browser', () => {
       await signIn(page, email);
       await page.getByRole('button', { name: 'Turn on' }).click();
       const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('Password').fill('not the password');
+      await field(dialog, 'Password').fill('not the password');
       await dialog.getByRole('button', { name: 'Continue' }).click();
       await dialog.getByRole('alert').waitFor();
-      await dialog.getByLabel('Password').fill(PASSWORD);
+      await field(dialog, 'Password').fill(PASSWORD);
       await dialog.getByRole('button', { name: 'Continue' }).click();
       await dialog.getByAltText(/QR code/).waitFor();
       const totp = new TOTP({
-        secret: Secret.fromBase32(await dialog.getByLabel('Secret').inputValue()),
+        secret: Secret.fromBase32(await field(dialog, 'Secret').inputValue()),
         algorithm: 'SHA1',
         digits: 6,
         period: STEP_MS / 1_000,
       });
-      await dialog.getByLabel('Code').fill(totp.generate());
+      await field(dialog, 'Code').fill(totp.generate());
       await dialog.getByRole('button', { name: 'Turn on' }).click();
       await dialog.getByRole('heading', { name: 'Recovery codes' }).waitFor();
       const codes = (await dialog.getByRole('listitem').allInnerTexts()).map((code) => code.trim());
@@ -166,14 +167,14 @@ describe('people in the dashboard, in a real browser', () => {
       const signInWith = async (code: string) => {
         await signIn(page, email);
         await page.getByRole('heading', { name: 'Two-factor authentication' }).waitFor();
-        await page.getByLabel('Code').fill(code);
+        await field(page, 'Code').fill(code);
         await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       };
       await signOut(page, email);
       await signInWith('000000');
       await page.getByRole('alert').waitFor();
       // The code of the next period, because each code is accepted once and the current one was used.
-      await page.getByLabel('Code').fill(totp.generate({ timestamp: Date.now() + STEP_MS }));
+      await field(page, 'Code').fill(totp.generate({ timestamp: Date.now() + STEP_MS }));
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await isSignedIn(page);
 
@@ -184,7 +185,7 @@ describe('people in the dashboard, in a real browser', () => {
       await signOut(page, email);
       await signInWith(recovery);
       await page.getByRole('alert').waitFor();
-      await page.getByLabel('Code').fill(other);
+      await field(page, 'Code').fill(other);
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await isSignedIn(page);
       // A direct request with only the password fails, too.

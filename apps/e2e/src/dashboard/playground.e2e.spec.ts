@@ -7,6 +7,7 @@ import type { Balance } from '@gateway/test-support';
 import { browserTests, collectPageErrors, type Browser, type Page } from '../testing/chromium';
 import { nanoUsdIn, storageOf, takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
+import { field } from '../testing/field';
 import { PASSWORD, personWith } from '../testing/people';
 import { pngDataUri } from '../testing/png';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
@@ -44,7 +45,7 @@ describe('the playground, in a real browser', () => {
   const open = (model: string) =>
     page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/playground?model=${model}`);
   const send = async (text: string) => {
-    await page.getByLabel('Message').fill(text);
+    await field(page, 'Message').fill(text);
     await page.getByText(/^Max \$/).waitFor();
     await page.getByRole('button', { name: 'Send' }).click();
   };
@@ -73,8 +74,8 @@ describe('the playground, in a real browser', () => {
     const pageErrors = collectPageErrors(page);
     await open('demo/small');
     await page.getByText('Available $5.00').waitFor();
-    await page.getByLabel('Max output tokens').fill('60');
-    await page.getByLabel('Message').fill('Tell me something. [[tokens:60]] [[rate:12]]');
+    await field(page, 'Max output tokens').fill('60');
+    await field(page, 'Message').fill('Tell me something. [[tokens:60]] [[rate:12]]');
     const estimate = await nanoUsdIn(page.getByText(/^Max \$/));
     expect(await page.getByText(/^Max \$/).innerText()).toMatch(/input tokens and up to 60 output tokens/);
     await page.getByRole('button', { name: 'Send' }).click();
@@ -149,7 +150,7 @@ describe('the playground, in a real browser', () => {
   browsers.it('sends an image, and shows a tool call', async () => {
     await startOnce();
     await open('demo/vision');
-    await page.getByLabel('Image', { exact: true }).setInputFiles({
+    await field(page, 'Image').setInputFiles({
       name: 'square.png',
       mimeType: 'image/png',
       buffer: Buffer.from(pngDataUri(64, 64).split(',')[1] ?? '', 'base64'),
@@ -169,7 +170,7 @@ describe('the playground, in a real browser', () => {
     await startOnce();
     const before = await settledBalance();
     await open('demo/small');
-    await page.getByLabel('Message').fill('[[fault:400]]');
+    await field(page, 'Message').fill('[[fault:400]]');
     await page.getByText(/^Max \$/).waitFor();
     await page.getByRole('button', { name: 'Send' }).click();
     const alert = page.getByRole('alert');
@@ -181,8 +182,8 @@ describe('the playground, in a real browser', () => {
   browsers.it('shows the same request as code that runs', async () => {
     await startOnce();
     await open('demo/small');
-    await page.getByLabel('System instructions').fill('Be brief, it\'s "late".');
-    await page.getByLabel('Message').fill('Hello! [[say:from a program]]');
+    await field(page, 'System instructions').fill('Be brief, it\'s "late".');
+    await field(page, 'Message').fill('Hello! [[say:from a program]]');
     await page.getByRole('button', { name: 'Code', exact: true }).click();
     const code = async (language: string) => {
       await page.getByRole('button', { name: language, exact: true }).click();

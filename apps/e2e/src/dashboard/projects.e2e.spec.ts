@@ -1,6 +1,7 @@
 import { browserTests, type Browser, type Page } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
+import { field } from '../testing/field';
 import { PASSWORD, personWith } from '../testing/people';
 import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
@@ -45,8 +46,8 @@ describe('projects in the dashboard, in a real browser', () => {
     await page.goto(inOrganization('/projects'));
     await page.getByRole('button', { name: 'Create project' }).click();
     const dialog = page.getByRole('dialog', { name: 'Create project' });
-    await dialog.getByLabel('Name').fill(name);
-    if (budget !== undefined) await dialog.getByLabel(/^Total budget/).fill(budget);
+    await field(dialog, 'Name').fill(name);
+    if (budget !== undefined) await field(dialog, 'Total budget').fill(budget);
     await dialog.getByRole('button', { name: 'Create project' }).click();
     await page.getByText('Project created.').waitFor();
   }
@@ -55,11 +56,11 @@ describe('projects in the dashboard, in a real browser', () => {
     await startOnce();
     await createProject('Website', '5');
     await page.goto(inOrganization('/keys/new'));
-    await page.getByLabel('Name').fill('web');
-    await page.getByLabel(/^Project/).selectOption({ label: 'Website' });
+    await field(page, 'Name').fill('web');
+    await field(page, 'Project').selectOption({ label: 'Website' });
     await page.getByText('Project budget: $5', { exact: false }).waitFor();
     await page.getByRole('button', { name: 'Create key' }).click();
-    const secret = await page.getByLabel('Your key').inputValue();
+    const secret = await field(page, 'Your key').inputValue();
     await request(secret);
 
     await eventually('the spend of the project', async () => {
@@ -95,7 +96,7 @@ describe('projects in the dashboard, in a real browser', () => {
     );
     await page.goto(inOrganization(`/keys/${created.key.id}`));
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
-    await page.getByLabel(/^Project/).selectOption({ label: 'Tiny' });
+    await field(page, 'Project').selectOption({ label: 'Tiny' });
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Key updated.').waitFor();
     await expect(request(created.secret)).rejects.toMatchObject({
@@ -103,7 +104,7 @@ describe('projects in the dashboard, in a real browser', () => {
       error: { metadata: { scope: 'project', limit_type: 'total_budget' } },
     });
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
-    await page.getByLabel(/^Project/).selectOption({ label: 'No project' });
+    await field(page, 'Project').selectOption({ label: 'No project' });
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Tiny', { exact: true }).waitFor({ state: 'detached' });
     await request(created.secret);

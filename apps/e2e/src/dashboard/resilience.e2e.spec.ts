@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { browserTests, collectPageErrors, type Browser, type BrowserContext } from '../testing/chromium';
 import { signInAgain, takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
+import { field } from '../testing/field';
 import { screens, type Screen } from '../testing/screens';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
 
@@ -196,7 +197,7 @@ describe('the dashboard with a slow or failing API, or without a mouse', () => {
       throw new Error(`Tab does not reach ${name}`);
     };
     await page.goto(`${dashboardUrl}/sign-in?next=${encodeURIComponent(`/o/${organizationId}/keys`)}`);
-    await page.getByLabel('Email').waitFor();
+    await field(page, 'Email').waitFor();
     await keyboard.type(adminEmail);
     await keyboard.press('Tab');
     await keyboard.type(adminPassword);

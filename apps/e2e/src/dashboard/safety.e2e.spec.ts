@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { findFreePort } from '@gateway/database';
 import { browserTests, collectPageErrors, type Browser, type BrowserContext } from '../testing/chromium';
 import { screenOpener, takeSession } from '../testing/dashboard-page';
+import { field } from '../testing/field';
 import { seedHostile } from '../testing/hostile';
 import { screens, type Screen } from '../testing/screens';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
@@ -107,7 +108,7 @@ describe('the dashboard under attack', () => {
     const pageErrors = collectPageErrors(page);
     await page.goto(`${testEnv.gateway.dashboardUrl}/o/${organizationId}/playground?model=demo/standard`);
     for (const [number, text] of [...MARKUP, REVERSED].entries()) {
-      await page.getByLabel('Message').fill(`[[say:${text}]]`);
+      await field(page, 'Message').fill(`[[say:${text}]]`);
       await page.getByText(/^Max \$/).waitFor();
       await page.getByRole('button', { name: 'Send' }).click();
       await page.getByRole('link', { name: 'Details' }).nth(number).waitFor();
@@ -171,8 +172,8 @@ describe('the dashboard under attack', () => {
       const visitor = await browser.newContext();
       const page = await visitor.newPage();
       await page.goto(`${dashboardUrl}/sign-in?next=${encodeURIComponent(next)}`);
-      await page.getByLabel('Email').fill(adminEmail);
-      await page.getByLabel('Password').fill(adminPassword);
+      await field(page, 'Email').fill(adminEmail);
+      await field(page, 'Password').fill(adminPassword);
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await page.getByRole('navigation', { name: 'Main' }).waitFor();
       expect(new URL(page.url()).origin).toBe(dashboardUrl);

@@ -1,6 +1,7 @@
 import { browserTests, type Browser, type Page } from '../testing/chromium';
 import { signInAgain, storageOf, takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
+import { field } from '../testing/field';
 import { PASSWORD, personWith } from '../testing/people';
 import { stepClock, withShiftedClock } from '../testing/shifted-clock';
 import { signIn } from '@gateway/test-support';
@@ -79,13 +80,13 @@ describe('a session that expires during work', () => {
     const page = await openAt('/limits');
     await page.getByRole('button', { name: 'Edit' }).click();
     await stepOnce();
-    await page.getByLabel('Requests per minute').fill('77');
+    await field(page, 'Requests per minute').fill('77');
     // Half an hour remains. The request restarts the idle timeout.
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('77', { exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Edit' }).click();
-    await page.getByLabel('Requests per minute').fill(TYPED);
+    await field(page, 'Requests per minute').fill(TYPED);
     await stepOnce();
     await stepOnce();
     await page.getByRole('button', { name: 'Save' }).click();
@@ -93,7 +94,7 @@ describe('a session that expires during work', () => {
     // The request of the expired session had no effect and can be repeated.
     await page.getByText('Your session had expired, so nothing was saved. Try again.').waitFor();
     expect(await requestsPerMinute()).toBe(77);
-    expect(await page.getByLabel('Requests per minute').inputValue()).toBe(TYPED);
+    expect(await field(page, 'Requests per minute').inputValue()).toBe(TYPED);
     const stored = await storageOf(page);
     for (const typed of [TYPED, PASSWORD]) expect(stored).not.toContain(typed);
     await page.getByRole('button', { name: 'Save' }).click();

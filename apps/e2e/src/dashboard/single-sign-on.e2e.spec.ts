@@ -7,6 +7,7 @@ import {
   type Page,
 } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
+import { field } from '../testing/field';
 import { inviteTo, PASSWORD, personWith } from '../testing/people';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
 
@@ -109,10 +110,10 @@ describe('the dashboard with single sign-on', () => {
     await signOn(page, email);
     await page.getByRole('button', { name: /^Unlink/ }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Password').fill('not the password');
+    await field(dialog, 'Password').fill('not the password');
     await dialog.getByRole('button', { name: 'Unlink' }).click();
     await dialog.getByRole('alert').waitFor();
-    await dialog.getByLabel('Password').fill(PASSWORD);
+    await field(dialog, 'Password').fill(PASSWORD);
     await dialog.getByRole('button', { name: 'Unlink' }).click();
     await page.getByText('Identity provider unlinked.').waitFor();
     await page.getByRole('table', { name: 'Single sign-on' }).waitFor({ state: 'detached' });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { browserTests, type Browser } from '../testing/chromium';
 import { takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
+import { field } from '../testing/field';
 import { PASSWORD, personWith } from '../testing/people';
 import { startTestEnv, type TestEnv } from '../testing/test-env';
 
@@ -87,7 +88,7 @@ describe('allowed providers and regions in the dashboard, in a real browser', ()
     await page
       .getByText('In the catalogue: eu, us-east-1. A provider without a region is excluded.')
       .waitFor();
-    await page.getByLabel('Allowed regions').fill('EU');
+    await field(page, 'Allowed regions').fill('EU');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Providers and regions updated.').waitFor();
 
@@ -96,10 +97,10 @@ describe('allowed providers and regions in the dashboard, in a real browser', ()
     expect(await callsOf(await chat('test/both'))).toEqual(['emulator: order']);
 
     await page.getByRole('button', { name: 'Change providers and regions' }).click();
-    await page.getByLabel('Denied providers').fill('not a name!');
+    await field(page, 'Denied providers').fill('not a name!');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Denied providers, entry 3 must be 1 to 64 letters').waitFor();
-    await page.getByLabel('Denied providers').fill('emulator');
+    await field(page, 'Denied providers').fill('emulator');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Providers and regions updated.').first().waitFor();
     await page.getByRole('button', { name: 'Change providers and regions' }).waitFor();

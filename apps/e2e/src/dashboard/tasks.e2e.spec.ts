@@ -2,6 +2,7 @@ import type { Tenant } from '@gateway/test-support';
 import { browserTests, collectPageErrors, type Browser, type Page } from '../testing/chromium';
 import { signInByPage, takeSession } from '../testing/dashboard-page';
 import { eventually } from '../testing/eventually';
+import { field } from '../testing/field';
 import { PASSWORD, personWith } from '../testing/people';
 import { joinTestEnv, type SharedTestEnv } from '../testing/test-env';
 
@@ -74,10 +75,10 @@ describe('tasks in the dashboard, in a real browser', () => {
     await start(await testEnv.tenant());
     await go('Keys');
     await page.getByRole('link', { name: 'Create key' }).first().click();
-    await page.getByLabel('Name').fill('with a budget');
-    await page.getByLabel('Daily budget (USD)').fill('$5');
+    await field(page, 'Name').fill('with a budget');
+    await field(page, 'Daily budget (USD)').fill('$5');
     await press('Create key');
-    expect(await page.getByLabel('Your key').inputValue()).toMatch(/^sk-gw-/);
+    expect(await field(page, 'Your key').inputValue()).toMatch(/^sk-gw-/);
     expect(await clicks()).toBe(3);
   });
 
@@ -87,8 +88,8 @@ describe('tasks in the dashboard, in a real browser', () => {
     await go('Credit');
     await press('Add credit');
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Amount').fill('2.50');
-    await dialog.getByLabel('Note').fill('invoice 4712');
+    await field(dialog, 'Amount').fill('2.50');
+    await field(dialog, 'Note').fill('invoice 4712');
     await dialog.getByRole('button', { name: 'Add $2.50' }).click();
     await page.getByText('$2.50 added.').waitFor();
     expect(await clicks()).toBe(3);
@@ -110,7 +111,7 @@ describe('tasks in the dashboard, in a real browser', () => {
     await countClicks();
     await link.click();
     await press('Edit');
-    await page.getByLabel('Daily budget (USD)').fill('1');
+    await field(page, 'Daily budget (USD)').fill('1');
     await press('Save');
     await page.getByText('$1.00').first().waitFor();
     expect(await clicks()).toBe(3);
@@ -182,14 +183,11 @@ describe('tasks in the dashboard, in a real browser', () => {
     await go('Credit');
     await press('Edit');
     const dialog = page.getByRole('dialog', { name: 'Alerts' });
-    await dialog.getByLabel('Low-balance threshold (USD)').fill('20');
-    await dialog.getByLabel(/^Webhook/).fill('https://example.com/credit');
-    await dialog.getByLabel(/^Low-balance emails/).fill('billing@tasks.example');
+    await field(dialog, 'Low-balance threshold (USD)').fill('20');
+    await field(dialog, 'Webhook URL').fill('https://example.com/credit');
+    await field(dialog, 'Low-balance emails').fill('billing@tasks.example');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await page
-      .getByLabel(/secret/i)
-      .first()
-      .waitFor();
+    await field(page, 'Secret').waitFor();
     expect(await clicks()).toBe(3);
     await press('Done');
     await page.getByText('billing@tasks.example').waitFor();
@@ -228,10 +226,10 @@ describe('tasks in the dashboard, in a real browser', () => {
     await go('Members');
     await press('Invite member');
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Email').fill('invited@tasks.example');
-    await dialog.getByLabel('Role').selectOption('developer');
+    await field(dialog, 'Email').fill('invited@tasks.example');
+    await field(dialog, 'Role').selectOption('developer');
     await press('Create invitation');
-    expect(await page.getByLabel('Link', { exact: true }).inputValue()).toContain('/invitation');
+    expect(await field(page, 'Link').inputValue()).toContain('/invitation');
     expect(await clicks()).toBe(3);
     await press('Done');
   });
@@ -242,10 +240,10 @@ describe('tasks in the dashboard, in a real browser', () => {
     await go('Management tokens');
     await press('Create token');
     const dialog = page.getByRole('dialog', { name: 'Create token' });
-    await dialog.getByLabel('Name').fill('automation');
-    await dialog.getByLabel('Access').selectOption('read_write');
+    await field(dialog, 'Name').fill('automation');
+    await field(dialog, 'Access').selectOption('read_write');
     await dialog.getByRole('button', { name: 'Create token' }).click();
-    expect(await page.getByLabel('Token', { exact: true }).inputValue()).not.toBe('');
+    expect(await field(page, 'Token').inputValue()).not.toBe('');
     expect(await clicks()).toBe(3);
     await press('Done');
   });

@@ -1,5 +1,6 @@
 import { parseUsd } from '@gateway/base';
 import type { BrowserContext, Locator, Page } from './chromium';
+import { field } from './field';
 import type { Screen } from './screens';
 
 /** The tests use the dashboard by its visible labels. */
@@ -10,8 +11,8 @@ export async function signInByPage(
   password: string,
 ): Promise<void> {
   await page.goto(`${dashboardUrl}/sign-in`);
-  await page.getByLabel('Email').fill(email);
-  await page.getByLabel('Password').fill(password);
+  await field(page, 'Email').fill(email);
+  await field(page, 'Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
 }
@@ -30,7 +31,7 @@ export async function takeSession(
 /** Signs in again in the dialog of a page whose session has ended. */
 export async function signInAgain(page: Page, password: string): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Sign in again' });
-  await dialog.getByLabel('Password').fill(password);
+  await field(dialog, 'Password').fill(password);
   await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
   await dialog.waitFor({ state: 'detached' });
 }
@@ -101,8 +102,8 @@ export async function createKeyByPage(
   name: string,
 ) {
   await page.goto(`${dashboardUrl}/o/${organizationId}/keys/new`);
-  await page.getByLabel('Name').fill(name);
-  await page.getByLabel('Read usage').check();
+  await field(page, 'Name').fill(name);
+  await field(page, 'Read usage').check();
   await page.getByRole('button', { name: 'Create key' }).click();
-  return page.getByLabel('Your key').inputValue();
+  return field(page, 'Your key').inputValue();
 }

@@ -1,4 +1,5 @@
 import type { Page } from './chromium';
+import { field } from './field';
 
 /** Every page of the dashboard by its name and path, for the tests and screenshots that cover all of them. */
 export interface Screen {
@@ -144,7 +145,7 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
       prepare: async (page) => {
         await page.evaluate(`localStorage.setItem('last-organization', ${JSON.stringify(emptyId)})`);
         await page.reload();
-        await page.getByLabel('Amount').waitFor();
+        await field(page, 'Amount').waitFor();
       },
     },
     {
@@ -168,11 +169,11 @@ function states({ organizationId, emptyId, keyId }: ScreenIds): readonly Screen[
       name: 'playground-response',
       path: `${path}/playground?model=demo/standard`,
       prepare: async (page) => {
-        await page.getByLabel('Message').fill('What does a gateway do? [[tokens:60]]');
+        await field(page, 'Message').fill('What does a gateway do? [[tokens:60]]');
         await page.getByText(/^Max \$/).waitFor();
         await page.getByRole('button', { name: 'Send' }).click();
         await page.getByRole('link', { name: 'Details' }).waitFor();
-        await page.getByLabel('Message').fill('And what does it cost?');
+        await field(page, 'Message').fill('And what does it cost?');
         await page.getByText(/^Max \$/).waitFor();
       },
     },
