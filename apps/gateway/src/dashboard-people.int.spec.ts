@@ -66,6 +66,11 @@ describe('people in the dashboard', () => {
       'link_not_valid',
     );
 
+    const statesOf = async (query: string) =>
+      responseOf(people.invitations, await operator.request(`GET ${path}/invitations${query}`)).data;
+    expect(await statesOf('?state=open')).toEqual([]);
+    expect(await statesOf('')).toMatchObject([{ email: 'new@example.com', state: 'accepted' }]);
+
     const before = browser.cookie();
     const change = { current_password: password, new_password: 'tomato and staple' };
     responseOf(account.changePassword, await browser.request('PUT /api/account/password', change));

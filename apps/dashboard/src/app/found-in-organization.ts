@@ -1,7 +1,7 @@
 import { personLabel } from '@gateway/base';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { api } from '../api/client';
+import { foundMembersQuery } from '../api/members';
 import { modelsQuery } from '../api/models';
 import { activeProjectsQuery } from '../api/projects';
 import { can, useSession } from '../api/session';
@@ -23,15 +23,7 @@ export function useFoundInOrganization(organizationId: string | undefined, text:
   const projects = useQuery({ ...activeProjectsQuery(id), enabled: reads });
   const models = useQuery({ ...modelsQuery, enabled: reads });
   const members = useQuery({
-    queryKey: ['members', id, 'found', text],
-    queryFn: async ({ signal }) =>
-      (
-        await api.call('GET /api/organizations/{organization_id}/members', {
-          params: { organization_id: id },
-          query: { search: text, page_size: String(MAX_FOUND) },
-          signal,
-        })
-      ).data,
+    ...foundMembersQuery(id, text),
     placeholderData: keepPreviousData,
     enabled: searches && can(session, 'members:read', organizationId),
   });

@@ -1,4 +1,4 @@
-import { useEffect, useId, useState, type KeyboardEvent } from 'react';
+import { useId, useState, type KeyboardEvent } from 'react';
 import { cx } from './cx';
 import { useDebounced } from './debounce';
 import { Input } from './field';
@@ -8,6 +8,9 @@ interface Option {
   readonly label: string;
 }
 
+/** Without an id: no selection. */
+type Choice = Pick<Option, 'label'> & Partial<Option>;
+
 interface SearchSelectProps {
   /** The id of the selected option; undefined: none. */
   readonly value: string | undefined;
@@ -15,11 +18,9 @@ interface SearchSelectProps {
   readonly valueLabel: string;
   /** The label of no selection. */
   readonly emptyLabel: string;
-  /** The options that match the searched text; undefined while they load. */
-  readonly options: readonly Option[] | undefined;
-  /** Called with the text after a pause in typing, and with undefined when the list closes. */
-  readonly onSearch: (text: string | undefined) => void;
-  readonly onChange: (id: string | undefined) => void;
+  /** The options that match the searched text; undefined while they load. The list is closed while there is no text. */
+  readonly useOptions: (text: string | undefined) => readonly Option[] | undefined;
+  readonly onChange: (id: string | undefined, label: string) => void;
   readonly className?: string;
 }
 
@@ -28,8 +29,7 @@ export function SearchSelect({
   value,
   valueLabel,
   emptyLabel,
-  options: found,
-  onSearch,
+  useOptions,
   onChange,
   className,
 }: SearchSelectProps) {
@@ -39,11 +39,11 @@ export function SearchSelect({
   const [active, setActive] = useState(0);
   const typed = text.trim();
   const searched = useDebounced(typed);
-  useEffect(() => onSearch(open ? searched : undefined), [onSearch, open, searched]);
+  const found = useOptions(open ? searched : undefined);
   // Options of an earlier text are not offered, as Enter would select one of them.
   const isSearching = typed !== searched || found === undefined;
   const matches = isSearching ? [] : found;
-  const options = typed === '' ? [{ id: undefined, label: emptyLabel }, ...matches] : matches;
+  const options: readonly Choice[] = typed === '' ? [{ label: emptyLabel }, ...matches] : matches;
   const current = Math.min(active, options.length - 1);
 
   const close = () => {
@@ -51,8 +51,8 @@ export function SearchSelect({
     setText('');
     setActive(0);
   };
-  const choose = (option: { readonly id: string | undefined } | undefined) => {
-    if (option) onChange(option.id);
+  const choose = (choice: Choice | undefined) => {
+    if (choice) onChange(choice.id, choice.label);
     close();
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -102,20 +102,20 @@ export function SearchSelect({
         onMouseDown={(event) => event.preventDefault()}
         className="absolute z-40 mt-1 max-h-[50vh] w-max max-w-[min(22rem,90vw)] min-w-full overflow-y-auto rounded-lg border border-line bg-paper p-1 shadow-float"
       >
-        {options.map(({ id, label }, index) => (
+        {options.map((option, index) => (
           <li
-            key={id ?? ''}
+            key={option.id ?? ''}
             id={`${listId}-${index}`}
             role="option"
-            aria-selected={id === value}
+            aria-selected={option.id === value}
             onMouseMove={() => setActive(index)}
-            onClick={() => choose({ id })}
+            onClick={() => choose(option)}
             className={cx(
               'cursor-pointer truncate rounded-md px-2 py-1.5 text-sm',
               index === current && 'bg-sunken',
             )}
           >
-            <bdi>{label}</bdi>
+            <bdi>{option.label}</bdi>
           </li>
         ))}
         {(isSearching || options.length === 0) && (

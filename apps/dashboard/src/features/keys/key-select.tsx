@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { foundKeysQuery, keyLabel } from '../../api/keys';
 import { SearchSelect } from '../../ui/search-select';
 
@@ -22,18 +21,17 @@ export function KeySelect({
   onChange,
   className,
 }: KeySelectProps) {
-  const [search, onSearch] = useState<string>();
-  const { data } = useQuery({
-    ...foundKeysQuery(organizationId, 'all', search ?? ''),
-    enabled: search !== undefined,
-  });
+  const useOptions = (text: string | undefined) => {
+    const found = foundKeysQuery(organizationId, 'all', text ?? '');
+    const { data } = useQuery({ ...found, enabled: text !== undefined });
+    return data?.map((key) => ({ id: key.id, label: keyLabel(key) }));
+  };
   return (
     <SearchSelect
       value={value}
       valueLabel={value === undefined ? '' : (keyNames.get(value) ?? value)}
       emptyLabel={emptyLabel}
-      options={data?.map((key) => ({ id: key.id, label: keyLabel(key) }))}
-      onSearch={onSearch}
+      useOptions={useOptions}
       onChange={onChange}
       {...(className === undefined ? {} : { className })}
     />

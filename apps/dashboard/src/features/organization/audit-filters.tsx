@@ -4,6 +4,7 @@ import { Button } from '../../ui/button';
 import { Field, Input, Select } from '../../ui/field';
 import { FilterBar } from '../../ui/filters';
 import { TimeField } from '../../ui/time-field';
+import { ActorSelect } from './actor-select';
 import { actionLabel } from './audit-actions';
 import type { AuditSearch } from './audit-search';
 
@@ -31,16 +32,16 @@ const PLATFORM_FAMILIES = [
 ] as const;
 
 interface FiltersProps {
-  /** Whether they are those of the platform audit log. */
-  readonly isPlatform: boolean;
+  /** Absent: the platform audit log. */
+  readonly organizationId: string | undefined;
   readonly search: AuditSearch;
   /** The email of the selected person, once loaded. */
   readonly actorLabel: string | undefined;
   readonly onSearch: (search: AuditSearch) => void;
 }
 
-export function AuditFilters({ isPlatform, search, actorLabel, onSearch }: FiltersProps) {
-  const families = isPlatform ? [...FAMILIES, ...PLATFORM_FAMILIES] : FAMILIES;
+export function AuditFilters({ organizationId, search, actorLabel, onSearch }: FiltersProps) {
+  const families = organizationId === undefined ? [...FAMILIES, ...PLATFORM_FAMILIES] : FAMILIES;
   const [target, setTarget] = useState(search.target ?? '');
   useEffect(() => setTarget(search.target ?? ''), [search.target]);
   const change = (changes: Partial<AuditSearch>) =>
@@ -67,18 +68,14 @@ export function AuditFilters({ isPlatform, search, actorLabel, onSearch }: Filte
           )}
         </Select>
       </Field>
-      {search.actor !== undefined && (
-        <Field label="Actor">
-          <Select
-            className="sm:w-48"
-            value={search.actor}
-            onChange={({ target: { value } }) => change({ actor: value || undefined })}
-          >
-            <option value="">All</option>
-            <option value={search.actor}>{actorLabel ?? search.actor}</option>
-          </Select>
-        </Field>
-      )}
+      <Field label="Actor">
+        <ActorSelect
+          organizationId={organizationId}
+          value={search.actor}
+          valueLabel={actorLabel}
+          onChange={(actor) => change({ actor })}
+        />
+      </Field>
       {search.organization !== undefined && (
         <Field label="Organization">
           <Select

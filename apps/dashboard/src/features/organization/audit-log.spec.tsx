@@ -112,9 +112,40 @@ describe('the audit log', () => {
     await waitFor(() => expect(lastQuery()).toMatchObject({ target: 'key-1', actor_id: 'mem-1' }));
     expect(router.state.location.search).toEqual({ target: 'key-1', actor: 'mem-1' });
     // The filter shows the email, not the id.
-    expect(screen.getByLabelText<HTMLSelectElement>('Actor').selectedOptions[0]?.textContent).toBe(
-      'ada@example.com',
-    );
+    expect(screen.getByLabelText<HTMLInputElement>('Actor').value).toBe('ada@example.com');
+  });
+
+  it('finds a person to filter by, among the members of an organization or all people', async () => {
+    const at = '2026-11-01T09:00:00.000Z';
+    const bob = {
+      id: 'mem-2',
+      email: 'bob@example.com',
+      name: 'Bob',
+      second_factor: false,
+      last_seen_at: null,
+    };
+    const person = { ...bob, created_at: at, organizations: [], disabled: false, identities: [] };
+    api.on('GET /api/people', () => ({
+      data: [{ ...person, role: 'member' as const }],
+      next_page_token: null,
+    }));
+    api.on('GET /api/organizations/{organization_id}/members', () => ({
+      data: [{ ...bob, joined_at: at, role: 'admin' as const }],
+      next_page_token: null,
+    }));
+    api.on('GET /api/organizations/{organization_id}/audit', () => ({ data: [], next_page_token: null }));
+    for (const path of ['/operator/audit', '/o/org-1/audit']) {
+      const { router } = renderPage(path);
+      await userEvent.type(await screen.findByLabelText('Actor'), 'bob');
+      await screen.findByText('Bob <bob@example.com>');
+      await userEvent.keyboard('{Enter}');
+      await waitFor(() => expect(router.state.location.search).toEqual({ actor: 'mem-2' }));
+      await waitFor(() =>
+        expect(screen.getByLabelText<HTMLInputElement>('Actor').value).toBe('Bob <bob@example.com>'),
+      );
+      cleanup();
+    }
+    expect(api.requestsTo('GET /api/people').at(-1)?.query.get('search')).toBe('bob');
   });
 
   it('offers categories of the platform only in its own log', async () => {

@@ -60,7 +60,7 @@ export function AuditLog({ organizationId, search, onSearch }: AuditLogProps) {
         />
       </div>
       <AuditFilters
-        isPlatform={organizationId === undefined}
+        organizationId={organizationId}
         search={search}
         actorLabel={actorLabel === undefined ? undefined : visible(actorLabel)}
         onSearch={onSearch}

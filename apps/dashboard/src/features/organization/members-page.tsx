@@ -14,6 +14,7 @@ import { LoadMore, ShownCount } from '../../ui/load-more';
 import { Menu, MenuItem } from '../../ui/menu';
 import { Badge, OnOff } from '../../ui/notice';
 import { Page, Section } from '../../ui/page';
+import { SegmentedControl } from '../../ui/segmented-control';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
@@ -252,20 +253,27 @@ const STATES = {
   revoked: { tone: 'faint', label: 'Revoked' },
 } as const;
 
+const SHOWN = [
+  { value: 'open', label: 'Open' },
+  { value: 'all', label: 'All' },
+] as const;
+
 function Invitations({ organizationId }: { readonly organizationId: string }) {
+  const [state, setState] = useState<(typeof SHOWN)[number]['value']>('open');
   const [revoking, setRevoking] = useState<Invitation>();
   const queryClient = useQueryClient();
   const toast = useToast();
   const invitations = useInfiniteQuery({
-    queryKey: ['invitations', organizationId],
+    queryKey: ['invitations', organizationId, state],
     queryFn: ({ pageParam, signal }) =>
       api.call('GET /api/organizations/{organization_id}/invitations', {
         params: { organization_id: organizationId },
-        query: { page_size: PAGE_SIZE, page_token: pageParam },
+        query: { state, page_size: PAGE_SIZE, page_token: pageParam },
         signal,
       }),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_page_token,
+    placeholderData: keepPreviousData,
   });
   const shown = invitations.data?.pages.flatMap(({ data }) => data) ?? [];
   const revoke = useMutation({
@@ -328,16 +336,29 @@ function Invitations({ organizationId }: { readonly organizationId: string }) {
     },
   ];
   return (
-    <Section title="Invitations" description="Links work once and expire after 7 days.">
+    <Section
+      title="Invitations"
+      description="Links work once and expire after 7 days."
+      actions={<SegmentedControl label="Invitations" options={SHOWN} value={state} onChange={setState} />}
+    >
       {blockingErrorOf(invitations) ? (
         <Failure error={invitations.error} what="invitations" onRetry={() => void invitations.refetch()} />
       ) : invitations.isPending ? (
         <SkeletonRows rows={2} />
       ) : shown.length === 0 ? (
-        <p className="text-sm text-ink-soft">No invitations yet.</p>
+        <p className="text-sm text-ink-soft">
+          {state === 'open' ? 'No open invitations.' : 'No invitations yet.'}
+        </p>
       ) : (
         <div className="grid gap-3">
-          <Table middle caption="Invitations" rows={shown} columns={columns} rowId={({ id }) => id} />
+          <Table
+            middle
+            caption="Invitations"
+            rows={shown}
+            columns={columns}
+            rowId={({ id }) => id}
+            stale={invitations.isPlaceholderData}
+          />
           <LoadMore of={invitations} />
         </div>
       )}

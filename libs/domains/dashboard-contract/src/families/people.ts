@@ -137,7 +137,12 @@ export const peopleEndpoints = {
     owner: 'auth',
     access: 'members:manage',
     summary: 'List the invitations of an organization, newest first',
-    query: pageQuery,
+    query: pageQuery.extend({
+      state: z
+        .enum(['open', 'all'])
+        .default('all')
+        .meta({ description: '`open`: neither accepted nor revoked; they may have expired.' }),
+    }),
     response: json(page(invitation)),
   }),
   invite: endpoint({

@@ -83,7 +83,7 @@ export interface InvitationStore {
     max: number,
     audit: AuditEntry,
   ): Promise<'inserted' | 'already_member' | 'too_many' | 'forbidden'>;
-  list(organizationId: string, page: PageRequest): Promise<readonly Invitation[]>;
+  list(organizationId: string, page: PageRequest, which: 'open' | 'all'): Promise<readonly Invitation[]>;
   find(organizationId: string, id: string): Promise<Invitation | undefined>;
   findByToken(
     tokenSha256: Buffer,

@@ -55,7 +55,7 @@ export function createPeopleEndpoints(ports: PeoplePorts): readonly Implementati
 
     implement(people.invitations, async ({ params: { organization_id: organizationId }, query }) => {
       const page = await readPage(query.page_size, query.page_token, async (request) =>
-        isIdLike(organizationId) ? ports.invitations.list(organizationId, request) : [],
+        isIdLike(organizationId) ? ports.invitations.list(organizationId, request, query.state) : [],
       );
       const now = ports.clock.now();
       return pageView(

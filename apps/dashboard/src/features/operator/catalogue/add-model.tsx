@@ -77,7 +77,6 @@ function ChooseModel({
 }: Pick<AddModelProps, 'text' | 'provider' | 'onClose'> & { readonly onChoose: (start: Fields) => void }) {
   const [margin, setMargin] = useState('0');
   const marginPercent = useDebounced(Number(margin) || 0);
-  const [searched, setSearched] = useState<string>();
   const { data, error } = useQuery({
     queryKey: ['catalogue-new-models', text, marginPercent],
     queryFn: ({ signal }) =>
@@ -89,10 +88,6 @@ function ChooseModel({
     retry: false,
   });
   const published = data?.new_models.filter((each) => provider === undefined || each.provider === provider);
-  const options = published
-    ?.map((each, index) => ({ id: String(index), label: labelOf(each) }))
-    .filter(({ label }) => label.toLowerCase().includes((searched ?? '').toLowerCase()))
-    .slice(0, MAX_OPTIONS);
   return (
     <div className="grid gap-4">
       <div className="grid items-start gap-4 sm:grid-cols-[1fr_9rem]">
@@ -107,8 +102,12 @@ function ChooseModel({
             value={undefined}
             valueLabel=""
             emptyLabel="Choose a model"
-            options={options}
-            onSearch={setSearched}
+            useOptions={(searched = '') =>
+              published
+                ?.map((each, index) => ({ id: String(index), label: labelOf(each) }))
+                .filter(({ label }) => label.toLowerCase().includes(searched.toLowerCase()))
+                .slice(0, MAX_OPTIONS)
+            }
             onChange={(id) => {
               const chosen = published?.[Number(id)];
               if (id !== undefined && chosen) onChoose(startOf(chosen.entry));

@@ -42,10 +42,10 @@ export function createPrismaInvitationStore(prisma: AuthPrisma): InvitationStore
       });
     },
 
-    async list(organizationId, page) {
+    async list(organizationId, page, which) {
       const { where, ...order } = newestFirst(page);
       const rows = await prisma.invitation.findMany({
-        where: { ...where, organizationId },
+        where: { ...where, organizationId, ...(which === 'open' && OPEN) },
         ...order,
         omit: WITHOUT_TOKEN,
       });
