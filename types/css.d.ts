@@ -1,0 +1,2 @@
+/** Vite bundles style sheets, which are imported for their effect only. */
+declare module '*.css';
