@@ -47,7 +47,8 @@ const config = {
   // Other globals are read through an interceptor: without these, tests with tight loops take 1.3 to 2 times the processor time.
   sandboxInjectedGlobals: ['Array', 'JSON', 'Math', 'Number', 'Object'],
   testTimeout: 30_000,
-  maxWorkers: 2,
+  // More than the cores of a small machine, because many suites wait.
+  maxWorkers: 3,
   // Heaps of workers grow with each suite; collecting them takes longer than starting a new worker.
   workerIdleMemoryLimit: '700MB',
 };

@@ -1,5 +1,5 @@
 import { capabilities } from '@gateway/base';
-import { dialects } from '@gateway/inference-router';
+import { dialectNames, dialects, hostsOf } from '@gateway/inference-router';
 import {
   formatNames,
   requestFormats,
@@ -287,17 +287,29 @@ const options = {
   drops: [],
   reasoningBudgets: undefined,
 } as const;
-const PLACES = [
-  [undefined, 'acme-1'],
-  [undefined, 'amazon.nova-1'],
-  [undefined, 'anthropic.claude-1'],
-  ['vertex', 'claude-1'],
-  ['bedrock', 'anthropic.claude-1'],
-  ['azure_deployments', 'gpt-1'],
-] as const;
+/** A model of each family that Bedrock's requests differ for. */
+const BEDROCK_MODELS = [
+  'acme-1',
+  'amazon.nova-1',
+  'anthropic.claude-1',
+  'openai.gpt-1',
+  'qwen.qwen-1',
+  'arn:aws:bedrock:eu-central-1:1:application-inference-profile/a',
+];
+/** Where and as which models each dialect is spoken. */
+const places = dialectNames.flatMap((name) =>
+  [undefined, ...hostsOf[name]].flatMap((host) =>
+    (name === 'converse' ? BEDROCK_MODELS : ['acme-1']).map((providerModel) => ({
+      name,
+      host,
+      providerModel,
+    })),
+  ),
+);
 
-const targets = Object.entries(dialects).flatMap(([name, dialect]) =>
-  PLACES.map(([host, providerModel]) => ({
+const targets = places.map(({ name, host, providerModel }) => {
+  const dialect = dialects[name];
+  return {
     name: `${name} ${host ?? ''} ${providerModel}`,
     dialect,
     call: {
@@ -310,8 +322,8 @@ const targets = Object.entries(dialects).flatMap(([name, dialect]) =>
       ownsUntagged: true,
       options: { ...options, host },
     },
-  })),
-);
+  };
+});
 
 type Target = (typeof targets)[number];
 

@@ -1,6 +1,6 @@
 import type { CredentialSettings } from '../../core/catalogue/model-catalogue';
 import type { TargetOptions } from '../../core/dialects/dialect';
-import type { DialectName } from '../../core/dialects/registry';
+import { hostsOf, type DialectName } from '../../core/dialects/registry';
 import { isCloudOf, presets, type Preset } from './presets';
 import type { ProviderDocument } from './schema';
 import { readSecret, type Secrets } from './secrets';
@@ -30,13 +30,6 @@ export interface SettingsContext {
   readonly identityHosts?: readonly string[] | undefined;
   readonly issues: string[];
 }
-
-const hostsOf: Readonly<Record<DialectName, readonly TargetOptions['host'][]>> = {
-  openai: ['azure_deployments'],
-  anthropic: ['vertex', 'bedrock'],
-  gemini: ['vertex'],
-  converse: [],
-};
 
 /** What the document says takes precedence over its preset. */
 export function providerSettings(document: ProviderDocument, context: SettingsContext): ProviderSettings {

@@ -1,11 +1,19 @@
 import { anthropic } from './anthropic';
 import { converse } from './converse';
-import type { Dialect } from './dialect';
+import type { Dialect, TargetOptions } from './dialect';
 import { gemini } from './gemini';
 import { openai } from './openai';
 
 export const dialectNames = ['openai', 'anthropic', 'gemini', 'converse'] as const;
 export type DialectName = (typeof dialectNames)[number];
+
+/** The clouds that serve each dialect in another form than its vendor. */
+export const hostsOf: Readonly<Record<DialectName, readonly TargetOptions['host'][]>> = {
+  openai: ['azure_deployments'],
+  anthropic: ['vertex', 'bedrock'],
+  gemini: ['vertex'],
+  converse: [],
+};
 
 export const dialects: Readonly<Record<DialectName, Dialect>> = { openai, anthropic, gemini, converse };
 
