@@ -61,6 +61,11 @@ export function Time({ at, className }: { readonly at: string; readonly classNam
   );
 }
 
+/** When something was last done. */
+export function TimeOrNever({ at }: { readonly at: string | null }) {
+  return at === null ? <span className="text-ink-faint">Never</span> : <Time at={at} />;
+}
+
 /** The time of an entry of a log, in the chosen time zone; how long ago is in a tooltip. */
 export function LogTime({ at, className }: { readonly at: string; readonly className?: string }) {
   const zone = useTimeZone();

@@ -11,7 +11,7 @@ import { Notice } from '../../ui/notice';
 import { Fact, Facts, Section } from '../../ui/page';
 import { Failure, FailureLine, SkeletonRows } from '../../ui/states';
 import { useToast } from '../../ui/toast';
-import { Money, Text, Time } from '../../ui/values';
+import { Money, Text, TimeOrNever } from '../../ui/values';
 import { WebhookFields, WebhookSecret } from '../../ui/webhook';
 import { amountError } from './amounts';
 
@@ -101,7 +101,7 @@ export function CreditAlert({ organizationId, editable }: CreditAlertProps) {
               {alert.emails.length === 0 ? '—' : <Text>{alert.emails.join(', ')}</Text>}
             </Fact>
             <Fact name="Last low-balance alert">
-              {alert.last_sent_at === null ? 'Never' : <Time at={alert.last_sent_at} />}
+              <TimeOrNever at={alert.last_sent_at} />
             </Fact>
           </Facts>
         </>

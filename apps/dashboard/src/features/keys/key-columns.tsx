@@ -7,7 +7,7 @@ import { exactTime } from '../../format/time';
 import { Badge } from '../../ui/notice';
 import type { Column } from '../../ui/table';
 import { Tip } from '../../ui/tooltip';
-import { Day, Id, PersonName, Text, Time, visible } from '../../ui/values';
+import { Day, Id, PersonName, Text, TimeOrNever, visible } from '../../ui/values';
 import { ProjectLink } from '../projects/project-link';
 import { SpendOfBudget, Unavailable } from './spend-of-budget';
 
@@ -99,13 +99,7 @@ export function keyColumns(
       accessorFn: ({ activity }) => activity?.last_used_at ?? '',
       meta: { hide: 'phone' },
       cell: ({ row: { original: key } }) =>
-        key.activity === null ? (
-          <Unavailable />
-        ) : key.activity.last_used_at === null ? (
-          <span className="text-ink-faint">Never</span>
-        ) : (
-          <Time at={key.activity.last_used_at} />
-        ),
+        key.activity === null ? <Unavailable /> : <TimeOrNever at={key.activity.last_used_at} />,
     },
     {
       id: 'today',

@@ -13,7 +13,7 @@ import { Button, sectionLinkClass } from '../../ui/button';
 import { Notice } from '../../ui/notice';
 import { Fact, Facts, Figure, Figures, Page, Section } from '../../ui/page';
 import { Failure, SkeletonRows } from '../../ui/states';
-import { Id, Money, Text, Time, visible } from '../../ui/values';
+import { Id, Money, Text, Time, TimeOrNever, visible } from '../../ui/values';
 import { ProjectLink } from '../projects/project-link';
 import { AppliedBudgets } from './budget-use';
 import { OtherBudgetFacts } from './other-budget-facts';
@@ -125,7 +125,7 @@ function KeyDetails({ of: key, organizationId }: { readonly of: Key; readonly or
             <Money usd={key.activity.spend_this_month_usd} />
           </Figure>
           <Figure label="Last used">
-            {key.activity.last_used_at === null ? 'Never' : <Time at={key.activity.last_used_at} />}
+            <TimeOrNever at={key.activity.last_used_at} />
           </Figure>
         </Figures>
       )}

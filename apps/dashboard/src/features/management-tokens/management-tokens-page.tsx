@@ -8,7 +8,7 @@ import { Page } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { Tip } from '../../ui/tooltip';
-import { Day, Email, Id, Text, Time } from '../../ui/values';
+import { Day, Email, Id, Text, TimeOrNever } from '../../ui/values';
 import { CreateManagementToken } from './create-management-token';
 import { RevokeManagementToken } from './revoke-management-token';
 
@@ -137,12 +137,7 @@ function columnsOf(organizationId: string | undefined): readonly Column<Manageme
       header: 'Last used',
       accessorFn: ({ last_used_at: at }) => at ?? '',
       meta: { hide: 'phone' },
-      cell: ({ row: { original: token } }) =>
-        token.last_used_at === null ? (
-          <span className="text-ink-faint">Never</span>
-        ) : (
-          <Time at={token.last_used_at} />
-        ),
+      cell: ({ row: { original: token } }) => <TimeOrNever at={token.last_used_at} />,
     },
     {
       id: 'actions',

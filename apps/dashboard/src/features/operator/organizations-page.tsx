@@ -16,7 +16,7 @@ import { Badge } from '../../ui/notice';
 import { Page } from '../../ui/page';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
-import { Id, Money, Text, Time } from '../../ui/values';
+import { Id, Money, Text, Time, TimeOrNever } from '../../ui/values';
 import { CreateOrganizationForm } from './create-organization-form';
 import { Margin, marginNote } from './margin';
 import { OrganizationActions } from './organization-actions';
@@ -228,13 +228,7 @@ const COLUMNS: readonly Column<Organization>[] = [
     accessorFn: ({ usage }) => usage?.last_used_at ?? '',
     meta: { hide: 'phone' },
     cell: ({ row: { original: one } }) =>
-      one.usage === null ? (
-        <Unknown />
-      ) : one.usage.last_used_at === null ? (
-        <span className="text-ink-faint">Never</span>
-      ) : (
-        <Time at={one.usage.last_used_at} />
-      ),
+      one.usage === null ? <Unknown /> : <TimeOrNever at={one.usage.last_used_at} />,
   },
   {
     id: 'created',

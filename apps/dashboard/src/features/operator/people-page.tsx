@@ -20,7 +20,7 @@ import { Page } from '../../ui/page';
 import { Empty, Failure, messageOf, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
-import { Email, Id, PersonName, Text, Time, visible } from '../../ui/values';
+import { Email, Id, PersonName, Text, TimeOrNever, visible } from '../../ui/values';
 
 type Person = Result<'GET /api/people'>['data'][number];
 
@@ -115,12 +115,7 @@ const COLUMNS: readonly Column<Person>[] = [
     header: 'Last active',
     accessorFn: ({ last_seen_at: at }) => at ?? '',
     meta: { hide: 'phone' },
-    cell: ({ row: { original: person } }) =>
-      person.last_seen_at === null ? (
-        <span className="text-ink-faint">Never</span>
-      ) : (
-        <Time at={person.last_seen_at} />
-      ),
+    cell: ({ row: { original: person } }) => <TimeOrNever at={person.last_seen_at} />,
   },
   {
     id: 'actions',

@@ -18,7 +18,7 @@ import { SegmentedControl } from '../../ui/segmented-control';
 import { Empty, Failure, SkeletonRows } from '../../ui/states';
 import { Table, type Column } from '../../ui/table';
 import { useToast } from '../../ui/toast';
-import { Email, PersonName, Text, Time, visible } from '../../ui/values';
+import { Email, PersonName, Text, Time, TimeOrNever, visible } from '../../ui/values';
 import { Domains } from './domains';
 import { SecondFactorRequired } from './second-factor-required';
 import { InvitePerson } from './invite-person';
@@ -163,12 +163,7 @@ function MemberTable({ organizationId, members, stale, partial }: MemberTablePro
       header: 'Last active',
       accessorFn: ({ last_seen_at: at }) => at ?? '',
       meta: { hide: 'tablet' },
-      cell: ({ row: { original: member } }) =>
-        member.last_seen_at === null ? (
-          <span className="text-ink-faint">Never</span>
-        ) : (
-          <Time at={member.last_seen_at} />
-        ),
+      cell: ({ row: { original: member } }) => <TimeOrNever at={member.last_seen_at} />,
     },
     {
       id: 'actions',
