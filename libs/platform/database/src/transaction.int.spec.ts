@@ -1,4 +1,5 @@
 import { createTestDatabase, eventually, type TestDatabase } from '@gateway/test-support';
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Client, type Pool, type PoolClient } from 'pg';
 import { createPool } from './pool';
@@ -130,6 +131,8 @@ describe('inOneRoundTrip', () => {
 
   it('sends all statements and the commit before the first result', async () => {
     const holder = await pool.connect();
+    // A connection that ends must not be given to a later test.
+    const removed = once(pool, 'remove');
     await holder.query('begin');
     await holder.query(add(1, 1));
     const work = inOneRoundTrip(pool, (client) => {
@@ -147,6 +150,7 @@ describe('inOneRoundTrip', () => {
     });
     await holder.query('commit');
     holder.release();
+    await removed;
     await eventually('both', async () => ((await values()).join() === '6,7' ? true : undefined));
   });
 
