@@ -1,5 +1,5 @@
 import { capabilities } from '@gateway/base';
-import { dialectNames, dialects, hostsOf } from '@gateway/inference-router';
+import { dialectNames, dialects, hostsOf, type ModelFamily } from '@gateway/inference-router';
 import {
   formatNames,
   requestFormats,
@@ -288,18 +288,18 @@ const options = {
   reasoningBudgets: undefined,
 } as const;
 /** A model of each family that Bedrock's requests differ for. */
-const BEDROCK_MODELS = [
-  'acme-1',
-  'amazon.nova-1',
-  'anthropic.claude-1',
-  'openai.gpt-1',
-  'qwen.qwen-1',
-  'arn:aws:bedrock:eu-central-1:1:application-inference-profile/a',
-];
+const BEDROCK_MODELS: Readonly<Record<ModelFamily, string>> = {
+  anthropic: 'anthropic.claude-1',
+  nova: 'amazon.nova-1',
+  openai: 'openai.gpt-1',
+  qwen: 'qwen.qwen-1',
+  other: 'acme-1',
+  unknown: 'arn:aws:bedrock:eu-central-1:1:application-inference-profile/a',
+};
 /** Where and as which models each dialect is spoken. */
 const places = dialectNames.flatMap((name) =>
   [undefined, ...hostsOf[name]].flatMap((host) =>
-    (name === 'converse' ? BEDROCK_MODELS : ['acme-1']).map((providerModel) => ({
+    (name === 'converse' ? Object.values(BEDROCK_MODELS) : ['acme-1']).map((providerModel) => ({
       name,
       host,
       providerModel,

@@ -18,7 +18,7 @@ interface SearchSelectProps {
   readonly valueLabel: string;
   /** The label of no selection. */
   readonly emptyLabel: string;
-  /** The options that match the searched text; undefined while they load. The list is closed while there is no text. */
+  /** A hook for the options that match a text; undefined while they load. Without a text, the list is closed and needs none. */
   readonly useOptions: (text: string | undefined) => readonly Option[] | undefined;
   readonly onChange: (id: string | undefined, label: string) => void;
   readonly className?: string;

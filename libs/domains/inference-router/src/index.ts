@@ -22,6 +22,7 @@ export {
   DEFAULT_MAX_SPOOL_BYTES,
   type FileSpoolOptions,
 } from './adapters/file-system/file-spool';
+export type { ModelFamily } from './core/dialects/converse/model-family';
 export { dialectNames, dialects, hostsOf } from './core/dialects/registry';
 export { presets, type PresetName } from './adapters/yaml/presets';
 export { readSecretsFrom } from './adapters/node/secrets';
