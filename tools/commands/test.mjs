@@ -55,7 +55,9 @@ const ON_OTHER_NODES = [
   '--maxWorkers=1',
 ];
 
-const totals = { passed: 0, failed: 0, skipped: 0 };
+const totals = { passed: 0, skipped: 0 };
+/** The names of failed tests and checks, which are printed once more at the end. */
+const failures = [];
 
 try {
   await build(
@@ -87,8 +89,15 @@ try {
 }
 
 const skipped = totals.skipped > 0 ? `, ${totals.skipped} skipped` : '';
-say(`\n${totals.passed} passed, ${totals.failed} failed${skipped}`);
-process.exit(totals.failed > 0 || totals.passed === 0 ? 1 : 0);
+for (const failure of failures) say(`FAILED: ${failure}`);
+say(`\n${totals.passed} passed, ${failures.length} failed${skipped}`);
+process.exit(failures.length > 0 || totals.passed === 0 ? 1 : 0);
+
+/** @param count of the tests that passed if the check did. */
+function record(name, hasPassed, count = 1) {
+  if (hasPassed) totals.passed += count;
+  else failures.push(name);
+}
 
 /** @returns their output */
 async function runChecks() {
@@ -102,14 +111,14 @@ async function runChecks() {
     '--excludeTaskDependencies',
   );
   const { code, output } = await capture(command, args, env, { isLowPriority: true });
-  totals[code === 0 ? 'passed' : 'failed'] += code === 0 ? CHECKS.length : 1;
+  record(`a check of ${CHECKS.join(', ')}`, code === 0, CHECKS.length);
   // Two versions run side by side during an upgrade, so contracts must stay backward compatible.
   const baseline = await contractBaseline();
   if (baseline === undefined)
     return `${output}SKIPPED: contract compatibility (no git history to compare with)\n`;
   const buf = path.join('node_modules', '@bufbuild', 'buf', 'bin', 'buf');
   const breaking = await capture(process.execPath, [buf, 'breaking', '--against', `.git#ref=${baseline}`]);
-  totals[breaking.code === 0 ? 'passed' : 'failed'] += 1;
+  record('compatibility of proto/', breaking.code === 0);
   return output + breaking.output + (await compareDashboardContracts(baseline));
 }
 
@@ -118,14 +127,14 @@ async function compareDashboardContracts(baseline) {
   const { code, output } = await capture('git', ['show', `${baseline}:${DASHBOARD_DOCUMENT}`]);
   if (code !== 0) return '';
   const changes = breakingChanges(JSON.parse(output), JSON.parse(readFileSync(DASHBOARD_DOCUMENT, 'utf8')));
-  totals[changes.length === 0 ? 'passed' : 'failed'] += 1;
+  record(`compatibility of ${DASHBOARD_DOCUMENT}`, changes.length === 0);
   return changes.map((change) => `${DASHBOARD_DOCUMENT}: ${change}\n`).join('');
 }
 
 async function auditDependencies() {
   const code = await runVisibly(process.execPath, ['tools/commands/audit.mjs']);
   if (code === NO_ADVISORIES) totals.skipped += 1;
-  else totals[code === 0 ? 'passed' : 'failed'] += 1;
+  else record('npm run audit', code === 0);
 }
 
 function say(text) {
@@ -173,7 +182,7 @@ async function testCluster() {
 async function testFaults() {
   for (const options of [SHORT_CHAOS, SHORT_FAILOVERS]) {
     const code = await runVisibly(process.execPath, ['dist/chaos/main.js', ...options]);
-    totals[code === 0 ? 'passed' : 'failed'] += 1;
+    record(`npm run chaos -- ${options.join(' ')}`, code === 0);
   }
 }
 
@@ -217,7 +226,15 @@ async function runJest(selection, env = {}, run = 'embedded', start = runVisibly
   const results = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : undefined;
   totals.passed += results?.numPassedTests ?? 0;
   totals.skipped += (results?.numPendingTests ?? 0) + (results?.numTodoTests ?? 0);
-  // A suite that cannot be loaded has no failed test, but jest's exit code reports the failure.
-  const failed = (results?.numFailedTests ?? 0) + (results?.numRuntimeErrorTestSuites ?? 0);
-  totals.failed += code !== 0 && failed === 0 ? 1 : failed;
+  const failed = results?.testResults.flatMap(failuresOf) ?? [];
+  failures.push(...failed.map((name) => `${run}: ${name}`));
+  if (code !== 0 && failed.length === 0) failures.push(`${run}: jest ended with exit code ${code}`);
+}
+
+/** The names of a suite's failed tests. A suite that cannot be loaded has none, so its own name. */
+function failuresOf({ name, status, assertionResults }) {
+  const file = path.relative(root, name);
+  const failed = assertionResults.filter((test) => test.status === 'failed');
+  if (status === 'failed' && failed.length === 0) return [file];
+  return failed.map(({ fullName }) => `${file} › ${fullName}`);
 }

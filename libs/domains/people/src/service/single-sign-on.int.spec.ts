@@ -78,6 +78,21 @@ async function signedOn(email: string, subject?: string, sessionToken?: string):
 }
 const memberOf = async (sessionToken: string) => (await fixture.personOfSession(sessionToken)).member;
 
+/** Runs the action once, before the next call of a port such as "identities.find". */
+function beforeCall<T>(call: string, action: () => Promise<T>): Promise<T> {
+  const [name, method] = call.split('.') as [keyof PeopleFixture['ports'], string];
+  const port = fixture.ports[name] as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+  const original = port[method];
+  if (!original) throw new Error(`no port ${call}`);
+  return new Promise((resolve, reject) => {
+    port[method] = async (...args) => {
+      port[method] = original;
+      await action().then(resolve, reject);
+      return original(...args);
+    };
+  });
+}
+
 describe('a sign-in at the identity provider', () => {
   it('creates a member, their membership and a session, each with an audit entry', async () => {
     const { member, session_id: sessionId } = await fixture.personOfSession(
@@ -130,6 +145,27 @@ describe('a sign-in at the identity provider', () => {
       one.kind === 'signed_on' ? (await memberOf(one.session_token)).id : one.error,
     );
     expect(new Set(await Promise.all(members)).size).toBe(1);
+  });
+
+  it.each([
+    ['a new person', 'identities.find'],
+    ['a new person', 'members.findByEmail'],
+    ['a new person', 'identities.link'],
+    ['an existing account', 'identities.find'],
+    ['an existing account', 'members.findByEmail'],
+    ['an existing account', 'identities.subjectOf'],
+    ['an existing account', 'memberships.find'],
+    ['an existing account', 'identities.link'],
+  ])('of %s succeeds if another one of theirs ends before its %s', async (person, call) => {
+    const email = `${person} ${call}@example.com`.toLowerCase().replaceAll(' ', '-');
+    if (person === 'an existing account') await fixture.person({}, email);
+    const [flow, overtaking] = [await start(), await start()];
+    provider.result = identified(email);
+    const outcomes = [beforeCall(call, () => finish(overtaking)), finish(flow)];
+    const emails = (await Promise.all(outcomes)).map(async (one) =>
+      one.kind === 'signed_on' ? (await memberOf(one.session_token)).email : one.error,
+    );
+    expect(await Promise.all(emails)).toEqual([email, email]);
   });
 
   it("ends the session that the browser had, and no other's", async () => {

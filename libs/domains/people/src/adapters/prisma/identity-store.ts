@@ -12,8 +12,9 @@ export function createPrismaIdentityStore(prisma: AuthPrisma): IdentityStore {
       return row ? storedMemberOf(row.member) : undefined;
     },
 
-    async isLinked(memberId, issuer) {
-      return (await prisma.memberIdentity.count({ where: { memberId, issuer } })) > 0;
+    async subjectOf(memberId, issuer) {
+      const where = { memberId_issuer: { memberId, issuer } };
+      return (await prisma.memberIdentity.findUnique({ where }))?.subject;
     },
 
     async link({ issuer, subject, member, isNew, membership, at, audits, opened }) {

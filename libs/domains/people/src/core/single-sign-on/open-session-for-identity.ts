@@ -75,8 +75,9 @@ async function openForNew(
 ): Promise<Opened | SignOnRefused | undefined> {
   const { email, issuer, subject } = identity;
   const existing = await ports.members.findByEmail(email);
-  if (existing && (await ports.identities.isLinked(existing.id, issuer)))
-    return refusedTo(existing, 'identity_mismatch');
+  const linkedSubject = existing && (await ports.identities.subjectOf(existing.id, issuer));
+  if (linkedSubject === subject) return undefined;
+  if (existing && linkedSubject !== undefined) return refusedTo(existing, 'identity_mismatch');
   if (existing?.disabled) return refusedTo(existing, 'account_disabled');
   const member: StoredMember = existing ?? {
     ...{ id: ports.newId('mem'), email, name: identity.name, role: 'member' },

@@ -44,8 +44,8 @@ interface UnlinkedMember {
 /** The identities of members at identity providers. */
 export interface IdentityStore {
   find(issuer: string, subject: string): Promise<StoredMember | undefined>;
-  /** Whether the member has an identity at this provider. */
-  isLinked(memberId: string, issuer: string): Promise<boolean>;
+  /** The subject of the member's identity at this provider. Undefined: they have none there. */
+  subjectOf(memberId: string, issuer: string): Promise<string | undefined>;
   /**
    * Returns false and writes nothing if the identity, email or membership was created meanwhile, or if the password, the
    * second factor or the account of an existing member has changed.
