@@ -31,8 +31,13 @@ const TRANSIENT_NODE_CODES = new Set([
   'ENETUNREACH',
 ]);
 
-/** Prisma: server unreachable, timed out, connection closed, pool exhausted, write conflict. */
-const TRANSIENT_PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2034', 'P2037']);
+/**
+ * Prisma: server unreachable, timed out, connection closed, pool exhausted, transaction not started or not ended in
+ * time, write conflict, too many connections.
+ */
+const TRANSIENT_PRISMA_CODES = new Set([
+  ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034', 'P2037'],
+]);
 
 /** Failures that the driver reports only by their text. */
 const TRANSIENT_MESSAGES = [

@@ -36,7 +36,8 @@ export async function openAccess(cluster: Cluster): Promise<Access> {
   );
   const targets = Object.entries(PORTS).map(([component, port]) => [`${PREFIX}-${component}`, port]);
   await cluster.kubectl('delete', 'pod', NAME, '--ignore-not-found');
-  await cluster.apply(relayPod(cluster.namespace, image, JSON.stringify(targets)));
+  await cluster.apply(JSON.stringify(ALLOW_RELAY));
+  await cluster.apply(JSON.stringify(relayPod(cluster.namespace, image, JSON.stringify(targets))));
   await cluster.kubectl('wait', '--for=condition=Ready', `pod/${NAME}`, `--timeout=${READY_TIMEOUT}`);
   const forwards = await Promise.all(
     Object.values(PORTS).map((port) => cluster.forwardPort(`pod/${NAME}`, port)),
@@ -47,15 +48,25 @@ export async function openAccess(cluster: Cluster): Promise<Access> {
     dashboardUrl: `http://${dashboard.address}`,
     async close() {
       for (const forward of forwards) forward.stop();
-      await cluster.kubectl('delete', 'pod', NAME, '--ignore-not-found');
+      await cluster.kubectl('delete', 'pod,networkpolicy', NAME, '--ignore-not-found');
     },
   };
 }
 
+const LABELS = { app: NAME };
+
+/** The namespace denies all other traffic. */
+const ALLOW_RELAY = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  metadata: { name: NAME },
+  spec: { podSelector: { matchLabels: LABELS }, policyTypes: ['Egress'], egress: [{}] },
+};
+
 const relayPod = (namespace: string, image: string, targets: string): object => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name: NAME, namespace },
+  metadata: { name: NAME, namespace, labels: LABELS },
   spec: {
     automountServiceAccountToken: false,
     terminationGracePeriodSeconds: 1,

@@ -39,13 +39,14 @@ describe('a cluster by kubectl and helm', () => {
     ]);
   });
 
-  it("lists the release's pods without those of completed jobs", async () => {
+  it("lists the release's pods without those of jobs", async () => {
     const pod = {
       metadata: {
         name: 'edge-1',
         labels: { 'app.kubernetes.io/component': 'edge-proxy' },
         deletionTimestamp: 'now',
       },
+      spec: { nodeName: 'node-a' },
       status: {
         phase: 'Running',
         conditions: [{ type: 'Ready', status: 'True' }],
@@ -54,10 +55,17 @@ describe('a cluster by kubectl and helm', () => {
     };
     programs.add('kubectl', `echo '${JSON.stringify({ items: [pod] })}'`);
     expect(await release.pods()).toEqual([
-      { name: 'edge-1', component: 'edge-proxy', isReady: true, isTerminating: true, restarts: 2 },
+      {
+        name: 'edge-1',
+        component: 'edge-proxy',
+        node: 'node-a',
+        isReady: true,
+        isTerminating: true,
+        restarts: 2,
+      },
     ]);
     expect(programs.calls()).toEqual([
-      `kubectl ${IN_NAMESPACE} get pods --selector app.kubernetes.io/instance=gateway --field-selector status.phase!=Succeeded --output json`,
+      `kubectl ${IN_NAMESPACE} get pods --selector app.kubernetes.io/instance=gateway,!job-name --field-selector status.phase!=Succeeded --output json`,
     ]);
   });
 

@@ -28,12 +28,20 @@ export class Cluster {
     return this.kubectlWith('', ...args);
   }
 
-  async apply(object: object): Promise<void> {
-    await this.kubectlWith(JSON.stringify(object), 'apply', '--filename', '-');
+  /** @param manifests YAML or JSON */
+  async apply(manifests: string): Promise<void> {
+    await this.kubectlWith(manifests, 'apply', '--filename', '-');
   }
 
   helm(...args: readonly string[]): Promise<string> {
-    return runProgram('helm', [...args, '--kube-context', this.context, '--namespace', this.namespace]);
+    return this.helmWith('', ...args);
+  }
+
+  /** @param input written to helm's standard input */
+  helmWith(input: string, ...args: readonly string[]): Promise<string> {
+    return runProgram('helm', [...args, '--kube-context', this.context, '--namespace', this.namespace], {
+      input,
+    });
   }
 
   /** @throws MissingPrerequisite if a program is not installed or the cluster does not respond */

@@ -9,8 +9,8 @@ export const NOTIFY_CHANNEL = 'event_log';
 /**
  * $1 topic, $2 keys, $3 all payloads concatenated, $4 the start of each (from 1), $5 the length of each, $6 headers,
  * $7 now, $8 groups that need no notification. One round trip takes positions, stores, and notifies if the topic has
- * other groups: a notification wakes every listener in the database, of any topic, at each commit. Returns the
- * position before the first.
+ * other groups, or none: the first group may be registering. A notification wakes every listener in the database, of
+ * any topic, at each commit. Returns the position before the first.
  */
 const APPEND = `
   with numbered as (
@@ -25,8 +25,8 @@ const APPEND = `
   )
   select base, (
     select pg_notify('${NOTIFY_CHANNEL}', $1) from event_log.consumer_groups
-    where topic = $1 and group_name <> all($8::text[])
-    limit 1
+    where topic = $1
+    having coalesce(bool_or(group_name <> all($8::text[])), true)
   ) from numbered`;
 
 /**

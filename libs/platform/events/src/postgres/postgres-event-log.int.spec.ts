@@ -113,6 +113,19 @@ describe('the log on PostgreSQL', () => {
     expect(textsOf(await seen.atLeast(2))).toEqual(['first', 'second']);
   });
 
+  it('wakes a new group whose first read precedes the commit of an append that did not see the group', async () => {
+    const seen = collector();
+    await inTransaction(fixture.admin, async (client) => {
+      await log.appending('t', [event('a', 'in progress')]).write(client);
+      await fixture.openLog({}, 'newcomer').subscribe({ topic: 't', group: 'g', handle: seen.handle });
+      const hasRead = `
+        select 1 from pg_stat_activity
+        where application_name = 'newcomer' and state = 'idle' and query like '%event_log.events%'`;
+      while ((await fixture.admin.query(hasRead)).rowCount === 0);
+    });
+    expect(textsOf(await seen.atLeast(1))).toEqual(['in progress']);
+  });
+
   it('recovers automatically when its connections are terminated', async () => {
     const seen = collector();
     const own = fixture.openLog({}, 'victim');
