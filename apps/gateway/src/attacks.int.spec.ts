@@ -175,11 +175,16 @@ const hold = (transport: RpcTransport) =>
     ],
   });
 
-const failureOf = (call: Promise<unknown>) =>
-  call.then(
-    () => 'done',
-    (error: unknown) => (error instanceof RpcError ? error.failure : 'done'),
-  );
+/** Repeats a call that a busy machine did not answer before its deadline. */
+async function failureOf(attack: () => Promise<unknown>): Promise<string> {
+  for (;;) {
+    const failure = await attack().then(
+      () => 'done',
+      (error: unknown) => (error instanceof RpcError ? error.failure : 'done'),
+    );
+    if (failure !== 'deadline_exceeded') return failure;
+  }
+}
 const REFUSALS = ['permission_denied', 'unauthenticated', 'unimplemented', 'unavailable', 'unreachable'];
 
 async function connect(port: number, dnsName: string | undefined) {
@@ -202,8 +207,8 @@ describe.each([['no certificate', undefined] as const, ...Object.entries(CERTIFI
       for (const port of ports) {
         const transport = await connect(port, dnsName);
         const forged = createActingTransport(transport, { audience: AUDIENCE, signer });
-        expect(REFUSALS).toContain(await failureOf(attack(transport)));
-        expect(REFUSALS).toContain(await failureOf(actAs(operator, () => attack(forged))));
+        expect(REFUSALS).toContain(await failureOf(() => attack(transport)));
+        expect(REFUSALS).toContain(await failureOf(() => actAs(operator, () => attack(forged))));
       }
       expect(await state()).toEqual(before);
     });
@@ -212,7 +217,8 @@ describe.each([['no certificate', undefined] as const, ...Object.entries(CERTIFI
       it('cannot hold credit of an organization', async () => {
         const before = await state();
         for (const port of ports) {
-          expect(REFUSALS).toContain(await failureOf(hold(await connect(port, dnsName))));
+          const transport = await connect(port, dnsName);
+          expect(REFUSALS).toContain(await failureOf(() => hold(transport)));
         }
         expect(await state()).toEqual(before);
       });

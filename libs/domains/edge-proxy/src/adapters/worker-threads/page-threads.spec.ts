@@ -141,7 +141,9 @@ it('a count leaves the event loop to other requests', async () => {
   const document = pdfDocument(20_000);
   let turns = 0;
   let isCounted = false;
-  const counting = outcome(open().count([document], owner)).finally(() => (isCounted = true));
+  const counting = outcome(open({ maxCountMs: 600_000 }).count([document], owner)).finally(
+    () => (isCounted = true),
+  );
   while (!isCounted) {
     await new Promise((resolve) => setImmediate(resolve));
     turns += 1;

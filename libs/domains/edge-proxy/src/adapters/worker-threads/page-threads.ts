@@ -52,7 +52,6 @@ const defaults = {
   maxHeapMib: 256,
 };
 
-/** The port for documents of generations. */
 /**
  * PageThreads over worker_threads. The thread of a request ends with it, since the library keeps every name and
  * reference that it has read.
