@@ -76,23 +76,39 @@ priorityClassName: {{ . }}
 
 {{/* How the replicas of a service are placed. Takes a dict of root, name, component and own. */}}
 {{- define "gateway.placement" -}}
-{{- with .own.affinity | default .root.Values.pod.affinity }}
+{{- $spread := .own.topologySpreadConstraints | default .root.Values.pod.topologySpreadConstraints }}
+{{- $affinity := .own.affinity | default .root.Values.pod.affinity | deepCopy }}
+{{- if not (or $spread (hasKey $affinity "podAntiAffinity")) }}
+{{- $_ := include "gateway.zoneAntiAffinity" . | fromYaml | set $affinity "podAntiAffinity" }}
+{{- end }}
+{{- with $affinity }}
 affinity: {{- toYaml . | nindent 2 }}
 {{- end }}
 topologySpreadConstraints:
-{{- with .own.topologySpreadConstraints | default .root.Values.pod.topologySpreadConstraints }}
+{{- with $spread }}
 {{- toYaml . | nindent 2 }}
 {{- else }}
-  {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
   - maxSkew: 1
-    topologyKey: {{ . }}
+    topologyKey: kubernetes.io/hostname
     whenUnsatisfiable: ScheduleAnyway
     labelSelector:
       matchLabels: {{- include "gateway.selector" $ | nindent 8 }}
     # Pods of the revision before do not count: they end, and would leave the new ones on one node.
     matchLabelKeys: [{{ hasKey $.component "spool" | ternary "controller-revision-hash" "pod-template-hash" }}]
-  {{- end }}
 {{- end }}
+{{- end }}
+
+{{/*
+Prefers zones without a replica. No spread constraint: where nodes have no zone, the scheduler would ignore those of
+nodes, too.
+*/}}
+{{- define "gateway.zoneAntiAffinity" -}}
+preferredDuringSchedulingIgnoredDuringExecution:
+  - weight: 100
+    podAffinityTerm:
+      topologyKey: topology.kubernetes.io/zone
+      labelSelector:
+        matchLabels: {{- include "gateway.selector" . | nindent 10 }}
 {{- end }}
 
 {{/* Takes a dict of root, name and own. */}}

@@ -56,14 +56,24 @@ describeWith(helm, 'upgrades and rollbacks of the chart', () => {
     expect(renewal?.spec.startingDeadlineSeconds).toBeGreaterThan(3_600);
   });
 
-  it.each(VALUES)('spreads the pods of each revision on their own, with the values "%s"', (values) => {
+  it.each(VALUES)('spreads the pods of each revision over nodes, with the values "%s"', (values) => {
     for (const { kind, metadata, spec } of workloads(render(values))) {
-      const revision = kind === 'StatefulSet' ? 'controller-revision-hash' : 'pod-template-hash';
-      const constraints: { matchLabelKeys?: string[] }[] = spec.template.spec.topologySpreadConstraints;
-      expect(constraints.map(({ matchLabelKeys }) => [metadata.name, matchLabelKeys])).toEqual([
-        [metadata.name, [revision]],
-        [metadata.name, [revision]],
+      const { topologySpreadConstraints: constraints, affinity } = spec.template.spec;
+      // The scheduler ignores all constraints of a pod on nodes that lack the label of one, as zones often are.
+      expect([metadata.name, constraints]).toEqual([
+        metadata.name,
+        [
+          expect.objectContaining({
+            topologyKey: 'kubernetes.io/hostname',
+            matchLabelKeys: [kind === 'StatefulSet' ? 'controller-revision-hash' : 'pod-template-hash'],
+          }),
+        ],
       ]);
+      const [zone] = affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution;
+      expect(zone.podAffinityTerm).toEqual({
+        topologyKey: 'topology.kubernetes.io/zone',
+        labelSelector: constraints[0].labelSelector,
+      });
     }
   });
 

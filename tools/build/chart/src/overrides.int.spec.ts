@@ -44,6 +44,11 @@ describeWith(helm, 'what an operator can change of the chart', () => {
       expect(workload.spec.template.spec).toMatchObject(
         componentOf(workload) === 'edge-proxy' ? OWN : SHARED,
       );
+    const ownAffinity = { nodeAffinity: {}, podAntiAffinity: expect.anything() };
+    for (const { spec } of workloads(renderWith('least', { pod: { affinity: { nodeAffinity: {} } } })))
+      expect(spec.template.spec.affinity).toEqual(ownAffinity);
+    for (const { spec } of workloads(renderWith('least', { pod: { affinity: SHARED.affinity } })))
+      expect(spec.template.spec.affinity).toEqual(SHARED.affinity);
     const [migration] = ofKind(renderWith('least', { auth: OWN }), 'Job').filter((each) =>
       /auth-migrate$/.test(each.metadata.name),
     );

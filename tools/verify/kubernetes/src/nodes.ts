@@ -27,7 +27,7 @@ export async function drainNode(release: Release): Promise<string> {
   const [node = ''] = [...(await schedulableNodes(cluster))].sort((a, b) => countOn(b) - countOn(a));
   const evict = ['--delete-emptydir-data', '--ignore-daemonsets', '--pod-selector', REPLICATED];
   try {
-    await cluster.kubectl('drain', node, ...evict, '--timeout=10m');
+    await cluster.kubectl('drain', node, ...evict, '--timeout=5m');
   } finally {
     await cluster.kubectl('uncordon', node);
   }
