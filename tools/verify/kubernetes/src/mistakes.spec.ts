@@ -57,7 +57,7 @@ describe('an upgrade with a mistake', () => {
     expect(rollbacks()).toEqual([]);
   });
 
-  it('goes back to the last good revision, not to the one before', async () => {
+  it('is rolled back to the last good revision, not to the one before', async () => {
     run(['deployed', 'failed', 'deployed'], { events: 'Error: secret "verify-missing" not found' });
     await upgradeWithMistake(release, missingSecret);
     expect(rollbacks()).toEqual([
@@ -65,7 +65,7 @@ describe('an upgrade with a mistake', () => {
     ]);
   });
 
-  it('goes back by itself if it is atomic', async () => {
+  it('is rolled back by Helm if it is atomic', async () => {
     run(['deployed', 'deployed'], { logs: 'password authentication failed for user "auth"' });
     await upgradeWithMistake(release, wrongPassword);
     expect(rollbacks()).toEqual([]);
