@@ -175,7 +175,7 @@ const hold = (transport: RpcTransport) =>
     ],
   });
 
-/** Repeats a call that a busy machine did not answer before its deadline. */
+/** Repeats a call that a busy machine did not respond to before its deadline. */
 async function failureOf(attack: () => Promise<unknown>): Promise<string> {
   for (;;) {
     const failure = await attack().then(

@@ -72,11 +72,13 @@ describe('an upgrade with a mistake', () => {
     expect(programs.calls().find((call) => call.startsWith('helm upgrade'))).toContain(' --atomic ');
   });
 
+  const SUCCEEDS = 'exit 0';
+  const FAILS = 'exit 1';
   it.each([
-    [typo, ['deployed', 'failed', 'deployed'], 'exit 1', 'the newest revision is 2, before 1'],
-    [missingSecret, ['deployed', 'failed', 'failed'], 'exit 1', "the newest revision is 'failed'"],
-    [wrongPassword, ['deployed', 'deployed'], 'exit 0', 'helm upgrade accepts auth.existingSecret='],
-  ] as const)('fails if $0.name has another outcome', async (mistake, statuses, upgrade, error) => {
+    ['accepted typo', typo, ['deployed', 'failed', 'deployed'], FAILS, 'the newest revision is 2, before 1'],
+    ['failed rollback', missingSecret, ['deployed', 'failed', 'failed'], FAILS, "revision is 'failed'"],
+    ['successful upgrade', wrongPassword, ['deployed', 'deployed'], SUCCEEDS, 'helm upgrade accepts auth.'],
+  ] as const)('is reported after the %s', async (_outcome, mistake, statuses, upgrade, error) => {
     const shown = `Additional property replica is not allowed
       secret "verify-missing" not found, password authentication failed for user`;
     run(statuses, { upgrade, logs: shown });
