@@ -72,6 +72,14 @@ describe('an upgrade with a mistake', () => {
     expect(programs.calls().find((call) => call.startsWith('helm upgrade'))).toContain(' --atomic ');
   });
 
+  it('is rolled back even if its cause is not shown', async () => {
+    run(['deployed', 'failed', 'deployed']);
+    await expect(upgradeWithMistake(release, missingSecret, 0)).rejects.toThrow(
+      'the cause of a missing secret',
+    );
+    expect(rollbacks()).toHaveLength(1);
+  });
+
   const SUCCEEDS = 'exit 0';
   const FAILS = 'exit 1';
   it.each([

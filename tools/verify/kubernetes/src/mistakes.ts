@@ -53,9 +53,13 @@ const POLL_MS = 2_000;
 /**
  * Upgrades with a mistake, finds its cause and goes back to the last good revision.
  *
- * @throws Error if the cause is not shown within a minute, or if the release is not deployed afterwards
+ * @throws Error if the cause is not shown in time, or if the release is not deployed afterwards
  */
-export async function upgradeWithMistake(release: Release, mistake: Mistake): Promise<string> {
+export async function upgradeWithMistake(
+  release: Release,
+  mistake: Mistake,
+  shownWithinMs = SHOWN_WITHIN_MS,
+): Promise<string> {
   await createWrongPassword(release);
   const before = (await release.history()).at(-1);
   const startedMs = Date.now();
@@ -73,9 +77,11 @@ export async function upgradeWithMistake(release: Release, mistake: Mistake): Pr
       const text = `${error}\n${(await Promise.all(texts)).join('\n')}`;
       return mistake.cause.test(text) ? Date.now() - startedMs : undefined;
     },
-    { timeoutMs: SHOWN_WITHIN_MS, pollMs: POLL_MS },
+    { timeoutMs: shownWithinMs, pollMs: POLL_MS },
   );
-  const [shownMs] = await Promise.all([shown, failing]);
+  // Goes back even if the cause was not shown, or the next step would start from a failed revision.
+  const [cause] = await Promise.allSettled([shown, failing]);
+  await failing;
   const after = (await release.history()).at(-1);
   const isUnchanged = after?.revision === before?.revision;
   if (mistake.isRefused !== isUnchanged)
@@ -83,7 +89,8 @@ export async function upgradeWithMistake(release: Release, mistake: Mistake): Pr
   if (after?.status === 'failed') await release.rollback(before?.revision);
   const last = (await release.history()).at(-1);
   if (last?.status !== 'deployed') throw new Error(`the newest revision is '${last?.status}'`);
-  return `the cause was shown after ${Math.round(shownMs / 1_000)} s`;
+  if (cause.status === 'rejected') throw cause.reason;
+  return `the cause was shown after ${Math.round(cause.value / 1_000)} s`;
 }
 
 /** The secret of auth with another password of its database. */

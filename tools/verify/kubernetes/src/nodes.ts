@@ -7,9 +7,9 @@ interface NodeObject {
   readonly spec: { readonly unschedulable?: boolean };
 }
 
-/** The others have one replica each, so clients notice when their node is drained. */
-const REPLICATED = `${RELEASE_SELECTOR},app.kubernetes.io/component in (${SERVICE_NAMES.join(',')})`;
-const isReplicated = ({ component }: Pod): boolean => SERVICE_NAMES.some((name) => name === component);
+/** Without the datastores and the demo's programs: they have one replica each, so clients would notice. */
+const SERVICE_PODS = `${RELEASE_SELECTOR},app.kubernetes.io/component in (${SERVICE_NAMES.join(',')})`;
+const isService = ({ component }: Pod): boolean => SERVICE_NAMES.some((name) => name === component);
 
 /** Names of the nodes that accept pods. */
 export async function schedulableNodes(cluster: Cluster): Promise<string[]> {
@@ -22,10 +22,10 @@ export async function schedulableNodes(cluster: Cluster): Promise<string[]> {
 /** Evicts the services' pods, within their disruption budgets, from the node that has most of them. */
 export async function drainNode(release: Release): Promise<string> {
   const { cluster } = release;
-  const services = (await release.pods()).filter(isReplicated);
+  const services = (await release.pods()).filter(isService);
   const countOn = (node: string): number => services.filter((pod) => pod.node === node).length;
   const [node = ''] = [...(await schedulableNodes(cluster))].sort((a, b) => countOn(b) - countOn(a));
-  const evict = ['--delete-emptydir-data', '--ignore-daemonsets', '--pod-selector', REPLICATED];
+  const evict = ['--delete-emptydir-data', '--ignore-daemonsets', '--pod-selector', SERVICE_PODS];
   try {
     await cluster.kubectl('drain', node, ...evict, '--timeout=5m');
   } finally {
