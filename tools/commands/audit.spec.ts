@@ -34,8 +34,8 @@ async function auditAgainst(status: number, advisories: object) {
   const { port } = registry.address() as AddressInfo;
   try {
     return await run([path.join(__dirname, 'audit.mjs')], {
-      npm_config_registry: `http://127.0.0.1:${port}/`,
-      npm_config_fetch_retries: '0',
+      pnpm_config_registry: `http://127.0.0.1:${port}/`,
+      pnpm_config_fetch_retries: '0',
     });
   } finally {
     registry.close();
@@ -62,10 +62,7 @@ describe('npm run audit', () => {
 describe('accepted advisories', () => {
   const moduleUrl = pathToFileURL(path.join(__dirname, 'lib/advisories.mjs')).href;
   const report = {
-    vulnerabilities: {
-      express: { via: [{ ...ADVISORY, name: 'express', range: '>=0.0.0' }] },
-      dependent: { via: ['express'] },
-    },
+    advisories: { 1: { ...ADVISORY, module_name: 'express' } },
   };
   const ENTRY = {
     id: 'GHSA-aaaa-bbbb-cccc',

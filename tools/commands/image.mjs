@@ -68,7 +68,7 @@ try {
     revision,
     modified: await hasChanges(),
     lockFileSha256: createHash('sha256')
-      .update(readFileSync(path.join(root, 'package-lock.json')))
+      .update(readFileSync(path.join(root, 'pnpm-lock.yaml')))
       .digest('hex'),
     baseImages,
     builder: `docker ${await dockerVersion()}`,

@@ -70,7 +70,7 @@ it('writes the provenance of an image: its digest, the commit, the lock file and
       digest: { gitCommit: commit.trim() || 'unknown' },
       annotations: { modified: expect.any(Boolean) },
     },
-    { name: 'package-lock.json', digest: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } },
+    { name: 'pnpm-lock.yaml', digest: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } },
     { name: 'base', digest: { sha256: 'b'.repeat(64) } },
     { name: 'base', digest: { sha256: 'b'.repeat(64) } },
   ]);

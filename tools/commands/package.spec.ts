@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parse } from 'yaml';
 
 jest.setTimeout(180_000);
 
@@ -42,13 +43,15 @@ it('has the same bytes each time', () => {
 
 it('pins every package to the version and the content that the project is tested with', () => {
   const { packages } = readJson(packaged('npm-shrinkwrap.json')) as Lock;
-  const { packages: locked } = readJson(path.join(root, 'package-lock.json')) as Lock;
+  const { packages: locked } = parse(readFileSync(path.join(root, 'pnpm-lock.yaml'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, { readonly resolution: { readonly integrity: string } }>>;
+  };
   const { '': _itself, ...installed } = packages;
   // Guards against passing without comparing anything.
   expect(Object.keys(installed).length).toBeGreaterThan(100);
-  for (const [name, { version, integrity, dev }] of Object.entries(installed)) {
-    const { version: tested, integrity: content } = locked[name] ?? {};
-    expect([name, version, integrity, dev]).toEqual([name, tested, content, undefined]);
+  for (const [at, { version, integrity, dev }] of Object.entries(installed)) {
+    const name = `${at.replace(/^.*node_modules\//, '')}@${version}`;
+    expect([name, integrity, dev]).toEqual([name, locked[name]?.resolution.integrity, undefined]);
     expect(integrity).toMatch(/^sha512-/);
   }
 });

@@ -1,20 +1,15 @@
 /**
- * Compares a report of `npm audit --json` with the list of accepted advisories.
+ * Compares a report of `pnpm audit --json` with the list of accepted advisories.
  *
- * @param report `vulnerabilities` by package; each `via` is an advisory, or the name of the package that has it
+ * @param report `advisories` by number
  * @param accepted advisories with `id`, `package`, `reason` and `until` (YYYY-MM-DD)
  * @param today YYYY-MM-DD
  * @returns problems as text; none if every advisory is accepted and every accepted one still applies
  */
-export function auditProblems({ vulnerabilities }, accepted, today) {
-  const found = new Map();
-  for (const { via } of Object.values(vulnerabilities)) {
-    for (const advisory of via) {
-      if (typeof advisory === 'object') found.set(advisoryId(advisory), advisory);
-    }
-  }
+export function auditProblems({ advisories }, accepted, today) {
+  const found = new Map(Object.values(advisories).map((advisory) => [advisoryId(advisory), advisory]));
   const problems = [];
-  for (const [id, { name, severity, title, range }] of found) {
+  for (const [id, { module_name: name, severity, title, vulnerable_versions: range }] of found) {
     const entry = accepted.find((each) => each.id === id && each.package === name);
     if (!entry) problems.push(`${id}: ${name} ${range} (${severity}): ${title}`);
     else if (entry.until < today) problems.push(`${id}: accepted for ${name} until ${entry.until} only`);

@@ -3,13 +3,18 @@ import path from 'node:path';
 import { documentedSettings } from './process-report.mjs';
 import { capture, root, StepFailed } from './run.mjs';
 import { CLUSTER_PROJECTS } from './nx.mjs';
-import { dependenciesOf, importsOf, npm, projectManifest, sbomOf } from './runtime-packages.mjs';
+import {
+  dependenciesOf,
+  importsOf,
+  installRuntimePackages,
+  projectManifest,
+  sbomOf,
+} from './runtime-packages.mjs';
 
 /** Files for other databases, bundlers or editors, which would more than double the image's size. */
 const EXCLUDED = [
   /\.(ts|mts|cts|map|md|markdown)$/,
   /^node_modules\/bintrees\/test\//,
-  /^node_modules\/\.package-lock\.json$/,
   // Only the vocabularies and the regular expressions that split text are used.
   /^node_modules\/gpt-tokenizer\/(dist|src|esm)\//,
   /^node_modules\/gpt-tokenizer\/cjs\/(?!package\.json$|encodingParams\/constants\.js$)/,
@@ -29,8 +34,6 @@ export const IMAGE_PROGRAMS = [
   'demo',
   'certificates',
 ];
-
-const OMITTED = ['--omit=dev', '--omit=optional', '--omit=peer'];
 
 /** Health URLs of programs without an admin port. */
 const HEALTH_URLS = { 'model-emulator': 'http://127.0.0.1:8090/v1/models' };
@@ -55,7 +58,6 @@ export async function layOutImage(program, folder) {
   layOutReport(app);
   const imports = importsOf(program);
   await installPackages(app, imports);
-  await writeSbom(app);
   for (const file of filesOf(app)) {
     if (file.startsWith('node_modules/') && EXCLUDED.some((pattern) => pattern.test(file))) {
       rmSync(path.join(app, file));
@@ -125,18 +127,14 @@ async function loadAll(app, imports) {
   if (code !== 0) throw new StepFailed(`The image lacks a package that the program loads.\n${output.trim()}`);
 }
 
-/** In exactly the versions of the lock file. */
+/** In exactly the versions of the lock file, with their SBOM. */
 async function installPackages(app, imports) {
   const { name, version, license } = projectManifest();
   const manifest = { name, version, license, private: true, dependencies: dependenciesOf(imports) };
   writeFileSync(path.join(app, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  for (const file of ['package-lock.json', '.npmrc']) cpSync(path.join(root, file), path.join(app, file));
-  await npm(app, ['install', ...OMITTED, '--ignore-scripts', '--prefer-offline', '--loglevel=error']);
-}
-
-async function writeSbom(app) {
-  writeFileSync(path.join(app, 'sbom.cdx.json'), await sbomOf(app, ...OMITTED));
-  for (const file of ['package-lock.json', '.npmrc']) rmSync(path.join(app, file));
+  await installRuntimePackages(app, '--no-optional');
+  writeFileSync(path.join(app, 'sbom.cdx.json'), await sbomOf(app, '--omit=optional'));
+  rmSync(path.join(app, 'package-lock.json'));
 }
 
 function filesOf(folder) {

@@ -5,8 +5,13 @@ import { nodeProblem } from './node-problem.mjs';
 import { root, StepFailed } from './run.mjs';
 import { runStep } from './step.mjs';
 
+const PNPM_VERSION = '12.21.0';
+
 /** In node_modules, so that it disappears with the packages. */
 const STAMP = path.join(root, 'node_modules', '.gateway-installed');
+
+/** npm writes this file when it changes node_modules, where it installs other versions than those of the lock file. */
+const CHANGED_BY_NPM = path.join(root, 'node_modules', '.package-lock.json');
 
 /**
  * Installs the packages of the lock file, unless they are installed already: those that building and running need, and
@@ -15,28 +20,19 @@ const STAMP = path.join(root, 'node_modules', '.gateway-installed');
 export async function install({ tests = process.env.npm_config_omit !== 'dev' } = {}) {
   const problem = nodeProblem();
   if (problem !== undefined) throw new StepFailed(problem);
-  const lock = hashOf(['package.json', 'package-lock.json', '.npmrc']);
-  const installed = existsSync(STAMP) ? readFileSync(STAMP, 'utf8') : '';
+  const lock = hashOf(['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml']);
+  const isChanged = existsSync(CHANGED_BY_NPM);
+  const installed = existsSync(STAMP) && !isChanged ? readFileSync(STAMP, 'utf8') : '';
   const all = `${lock} with tests`;
   if (installed === all || (!tests && installed === lock)) return;
-  // npm would remove packages of tests that are installed.
+  // pnpm would remove packages of tests that are installed.
   const withTests = tests || existsSync(path.join(root, 'node_modules', 'jest'));
   rmSync(STAMP, { force: true });
-  const npm = npmCommand();
-  // `npm ci` refuses a lock file that was written where other platforms' optional packages were unavailable.
-  // No dependency needs its install scripts, and some would download binaries.
-  await runStep('Install packages', npm.command, [
-    ...npm.args,
-    'install',
-    '--ignore-scripts',
-    // Explicit, because NODE_ENV=production changes the default.
-    withTests ? '--include=dev' : '--omit=dev',
-    // Other versions of npm would rewrite the lock file in another format.
-    '--no-save',
-    '--no-audit',
-    '--no-fund',
-    '--loglevel=error',
-  ]);
+  if (isChanged) rmSync(path.join(root, 'node_modules'), { recursive: true });
+  await runStep(
+    'Install packages',
+    ...pnpmCommand('install', '--frozen-lockfile', ...(withTests ? [] : ['--prod'])),
+  );
   writeFileSync(STAMP, withTests ? all : lock);
 }
 
@@ -44,6 +40,32 @@ function hashOf(files) {
   const hash = createHash('sha256');
   for (const file of files) hash.update(readFileSync(path.join(root, file)));
   return hash.digest('hex');
+}
+
+/**
+ * npm downloads pnpm once. pnpm reads the registry from .npmrc files, as npm does,
+ * but not from npm's environment.
+ *
+ * @returns program, arguments and environment
+ */
+export function pnpmCommand(...args) {
+  const npm = npmCommand();
+  const registry = process.env.npm_config_registry;
+  return [
+    npm.command,
+    // No dependency needs its install scripts, and some would download binaries.
+    [
+      ...npm.args,
+      'exec',
+      '--yes',
+      '--ignore-scripts',
+      `--package=pnpm@${PNPM_VERSION}`,
+      '--',
+      'pnpm',
+      ...args,
+    ],
+    registry === undefined ? {} : { pnpm_config_registry: registry },
+  ];
 }
 
 /** The npm that runs this process, if known; otherwise the one on the PATH. */

@@ -47,7 +47,7 @@ const INPUTS = [
   'proto',
   'docs',
   'tools/build',
-  'package-lock.json',
+  'pnpm-lock.yaml',
   'tsconfig.base.json',
   'nx.json',
 ];

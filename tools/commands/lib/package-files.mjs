@@ -1,7 +1,14 @@
 import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { root } from './run.mjs';
-import { dependenciesOf, importsOf, npm, projectManifest, sbomOf } from './runtime-packages.mjs';
+import {
+  dependenciesOf,
+  importsOf,
+  installRuntimePackages,
+  npm,
+  projectManifest,
+  sbomOf,
+} from './runtime-packages.mjs';
 
 /** Files of the package, from those of the project. */
 const FILES = {
@@ -33,13 +40,10 @@ export async function packGateway(folder, repository) {
   rmSync(path.join(staged, 'dist/gateway/imports.json'));
   const manifest = manifestOf(repository);
   writeFileSync(path.join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  for (const file of ['package-lock.json', '.npmrc']) cpSync(path.join(root, file), path.join(staged, file));
-  const options = ['--ignore-scripts', '--prefer-offline', '--loglevel=error'];
-  await npm(staged, ['install', '--package-lock-only', ...options]);
-  writeFileSync(path.join(staged, 'sbom.cdx.json'), await sbomOf(staged, '--package-lock-only'));
+  await installRuntimePackages(staged);
+  writeFileSync(path.join(staged, 'sbom.cdx.json'), await sbomOf(staged));
   renameSync(path.join(staged, 'package-lock.json'), path.join(staged, 'npm-shrinkwrap.json'));
-  rmSync(path.join(staged, '.npmrc'));
-  await npm(staged, ['pack', '--pack-destination', folder, ...options]);
+  await npm(staged, ['pack', '--pack-destination', folder, '--ignore-scripts', '--loglevel=error']);
   return path.join(folder, `inference-gateway-${manifest.version}.tgz`);
 }
 

@@ -20,7 +20,7 @@ export function provenanceOf(build) {
         externalParameters: { program, buildArguments },
         resolvedDependencies: [
           { name: 'sources', digest: { gitCommit: revision }, annotations: { modified } },
-          { name: 'package-lock.json', digest: { sha256: lockFileSha256 } },
+          { name: 'pnpm-lock.yaml', digest: { sha256: lockFileSha256 } },
           ...baseImages.map((base) => ({ name: base.name, digest: digestSet(base.digest) })),
         ],
       },

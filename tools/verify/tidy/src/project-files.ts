@@ -3,6 +3,7 @@ import path from 'node:path';
 
 export const root = path.resolve(__dirname, '../../../..');
 
+const NOT_WRITTEN_BY_HAND = /^(?:package-lock\.json|pnpm-lock\.yaml|LICENSE.*)$/;
 const SKIPPED = new Set(['node_modules', 'dist', 'generated', 'coverage', '.git', '.nx', '.gateway']);
 
 export interface ProjectFile {
@@ -17,7 +18,7 @@ export function projectFiles(folder = ''): ProjectFile[] {
     const name = path.posix.join(folder, entry.name);
     if (SKIPPED.has(entry.name)) return [];
     if (entry.isDirectory()) return projectFiles(name);
-    if (!entry.isFile() || entry.name === 'package-lock.json' || entry.name.startsWith('LICENSE')) return [];
+    if (!entry.isFile() || NOT_WRITTEN_BY_HAND.test(entry.name)) return [];
     // Pictures, and recorded responses of providers.
     if (/\.(?:png|jsonl)$/.test(entry.name)) return [];
     return [{ name, text: readFileSync(path.join(root, name), 'utf8') }];
