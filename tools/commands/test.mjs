@@ -10,6 +10,7 @@ import { contractBaseline } from './lib/contract-baseline.mjs';
 import { createInitialState } from './lib/initial-state.mjs';
 import { build, CLUSTER_PROJECTS, nxCommand } from './lib/nx.mjs';
 import { breakingChanges } from './lib/openapi-breaking.mjs';
+import { packGateway } from './lib/package-files.mjs';
 import { capture, exitOnFailure, root, runVisibly } from './lib/run.mjs';
 import { startSharedGateway } from './lib/shared-gateway-for-tests.mjs';
 import { makeTestFolder } from './lib/test-folder.mjs';
@@ -75,8 +76,12 @@ try {
   if (jestArguments.length > 0) {
     await runJest(jestArguments);
   } else {
-    const initialState = await createInitialState();
+    const [initialState, archive] = await Promise.all([
+      createInitialState(),
+      packGateway(path.join(process.env.TMPDIR, 'package')),
+    ]);
     process.env.GATEWAY_TEST_INITIAL_STATE = initialState;
+    process.env.GATEWAY_TEST_PACKAGE = archive;
     // The tests wait for part of the time, which is enough for the checks.
     const [checks] = await Promise.all([runChecks(), testEmbedded(initialState)]);
     say(checks);

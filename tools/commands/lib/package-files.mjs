@@ -1,14 +1,7 @@
-import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { root } from './run.mjs';
-import {
-  dependenciesOf,
-  importsOf,
-  installRuntimePackages,
-  npm,
-  projectManifest,
-  sbomOf,
-} from './runtime-packages.mjs';
+import { dependenciesOf, layOutPackages, npm, projectManifest } from './runtime-packages.mjs';
 
 /** Files of the package, from those of the project. */
 const FILES = {
@@ -24,8 +17,9 @@ const FILES = {
 };
 
 /**
- * Packs the built gateway as an npm package: bundles, dashboard, demo models, and a command. Its shrinkwrap has every
- * package in the version of the lock file. The same sources give the same bytes with the same npm.
+ * Packs the built gateway as an npm package: bundles, dashboard, demo models, a command, and the packages that it loads. Only
+ * the embedded PostgreSQL is installed from the registry, for the platform. The same sources give the same bytes with the
+ * same npm.
  *
  * @param repository the URL of the sources, which a registry compares with the provenance
  * @returns the path of the archive in `folder`
@@ -38,22 +32,23 @@ export async function packGateway(folder, repository) {
     cpSync(path.join(root, source), path.join(staged, file), { recursive: true });
   }
   rmSync(path.join(staged, 'dist/gateway/imports.json'));
-  const manifest = manifestOf(repository);
+  const manifest = packageManifest(repository);
   writeFileSync(path.join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  await installRuntimePackages(staged);
-  writeFileSync(path.join(staged, 'sbom.cdx.json'), await sbomOf(staged));
-  renameSync(path.join(staged, 'package-lock.json'), path.join(staged, 'npm-shrinkwrap.json'));
-  await npm(staged, ['pack', '--pack-destination', folder, '--ignore-scripts', '--loglevel=error']);
+  await layOutPackages('gateway', staged);
+  await npm(staged, 'pack', '--pack-destination', folder, '--ignore-scripts', '--loglevel=error');
   return path.join(folder, `inference-gateway-${manifest.version}.tgz`);
 }
 
-function manifestOf(repository) {
+/** @public a test loads it in a process of its own */
+export function packageManifest(repository) {
   const { name, version, license, description, engines, optionalDependencies } = projectManifest();
+  const dependencies = dependenciesOf('gateway');
   return {
     ...{ name, version, license, description, engines },
     ...(repository !== undefined && { repository: { type: 'git', url: repository } }),
     bin: { 'inference-gateway': 'bin/inference-gateway.mjs' },
-    dependencies: dependenciesOf(importsOf('gateway')),
+    dependencies,
+    bundleDependencies: Object.keys(dependencies),
     optionalDependencies,
   };
 }
