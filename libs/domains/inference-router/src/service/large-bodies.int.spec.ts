@@ -1,8 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GatewayError } from '@gateway/errors';
-import type { EncodeJob } from '../core/ports';
+import { collectGarbage } from '@gateway/test-support';
+import { createUndiciTransport } from '../adapters/undici/undici-transport';
+import type { EncodeJob, ProviderTransport } from '../core/ports';
 import type { DialectName } from '../core/dialects/registry';
 import { generateRequest, model, provider, withRouter } from '../testing/router-under-test';
-import { failure, ScriptedProvider } from '../testing/scripted-provider';
+import { chunk, failure, ScriptedProvider, sse, startStream } from '../testing/scripted-provider';
 
 let upstream: ScriptedProvider;
 
@@ -61,5 +64,38 @@ it('a thread that is lost ends its request, calls no provider, and leaves no slo
       expect(upstream.calls).toHaveLength(1);
     },
     { encodeThreads },
+  );
+});
+
+it('the request to the provider is garbage collected while its stream is open', async () => {
+  const sent: WeakRef<Uint8Array>[] = [];
+  const transport = createUndiciTransport({ openCredential: () => undefined });
+  const watched: ProviderTransport = {
+    send: (call) => {
+      sent.push(new WeakRef(call.body));
+      return transport.send(call);
+    },
+    close: () => transport.close(),
+  };
+  upstream.play((response) => {
+    startStream(response);
+    response.write(sse(chunk({ role: 'assistant', content: 'Hello' })));
+  });
+  const messages = [{ role: 'user', content: 'x'.repeat(300_000) }];
+  await withRouter(
+    [model([provider('acme', upstream.url)])],
+    async (router) => {
+      const bodyJson = Buffer.from(JSON.stringify({ messages }));
+      const stream = router.generate(generateRequest({ stream: true, bodyJson }));
+      expect((await stream.next()).done).toBe(false);
+      expect(sent).toHaveLength(1);
+      do {
+        // V8 retains objects created during marking until the next cycle.
+        await nextTurn();
+        collectGarbage();
+      } while (sent[0]?.deref() !== undefined);
+      await stream.return?.();
+    },
+    { transport: watched },
   );
 });

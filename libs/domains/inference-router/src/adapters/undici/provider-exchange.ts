@@ -40,7 +40,7 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderRes
   constructor(
     private readonly providerName: string,
     private readonly signal: CancelSignal,
-    private readonly onSent: () => void,
+    private onSent: () => void,
     private span?: Span,
     private readonly readsHeaders = false,
   ) {}
@@ -65,6 +65,8 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderRes
     // Cancelled while the request was queued for a connection.
     if (this.cancelled) controller.abort(this.cancelled);
     else this.onSent();
+    // It would retain the request until the response ends.
+    this.onSent = nothing;
   }
 
   onResponseStart(
@@ -83,6 +85,8 @@ export class ProviderExchange implements Dispatcher.DispatchHandler, ProviderRes
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') this.startDecoding(controller, status, headers);
     this.resolveStarted(this);
+    this.resolveStarted = nothing;
+    this.rejectStarted = nothing;
   }
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {

@@ -1,4 +1,7 @@
 import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { collectGarbage } from '@gateway/test-support';
 import type { Provider } from '../../core/catalogue/model-catalogue';
 import type { ProviderResponse } from '../../core/ports';
 import { UpstreamFailure } from '../../core/failure/upstream-failure';
@@ -22,7 +25,10 @@ afterEach(async () => {
   await upstream.stop();
 });
 
-function send(signal: AbortSignal = new AbortController().signal): Promise<ProviderResponse> {
+function send(
+  signal: AbortSignal = new AbortController().signal,
+  body: Uint8Array = Buffer.from('{}'),
+): Promise<ProviderResponse> {
   return transport.send({
     target: {
       provider: target,
@@ -33,7 +39,7 @@ function send(signal: AbortSignal = new AbortController().signal): Promise<Provi
       options: TARGET_OPTIONS,
     },
     path: '/chat/completions',
-    body: Buffer.from('{}'),
+    body,
     stream: true,
     signal,
     onSent: () => (sent += 1),
@@ -55,6 +61,62 @@ async function readAll(response: ProviderResponse): Promise<number> {
     length += bytes.length;
   return length;
 }
+
+/** A request of this size. */
+function requestOf(bytes: number): Buffer {
+  return Buffer.from(JSON.stringify({ text: 'x'.repeat(bytes - 11) }));
+}
+
+/** A separate function, so that the test's closure does not retain the body. */
+async function openStream(bytes: number): Promise<{ response: ProviderResponse; body: WeakRef<Uint8Array> }> {
+  const body = requestOf(bytes);
+  return { response: await send(undefined, body), body: new WeakRef<Uint8Array>(body) };
+}
+
+it('a large request arrives as it is, and is garbage collected while its response is open', async () => {
+  upstream.play((response) => void response.writeHead(200).write('x'));
+  const { response, body } = await openStream(300_000);
+  expect(await next(response)).toHaveLength(1);
+  expect(upstream.calls[0]?.text).toBe(requestOf(300_000).toString());
+  expect(upstream.calls[0]?.headers).toMatchObject({ 'content-length': '300000' });
+  expect(response.poll()).toBe('none_yet');
+  do {
+    // V8 retains objects created during marking until the next cycle.
+    await nextTurn();
+    collectGarbage();
+  } while (body.deref() !== undefined);
+  expect(response.poll()).toBe('none_yet');
+});
+
+it.each([10, 300_000])('a connection is reused after a request of %i bytes', async (bytes) => {
+  const ports = new Set<number | undefined>();
+  upstream.play((response) => {
+    ports.add(response.socket?.remotePort);
+    response.end('done');
+  });
+  for (let call = 0; call < 3; call += 1)
+    expect(await readAll(await send(undefined, requestOf(20 + bytes)))).toBe(4);
+  expect(ports.size).toBe(1);
+});
+
+it('a large request that was not sent fails as any other', async () => {
+  upstream.play((response) => void response.writeHead(200).write('x'));
+  await send();
+  const queued = new AbortController();
+  const [cancelled, stopped] = [send(queued.signal, requestOf(300_000)), send(undefined, requestOf(300_000))];
+  queued.abort(new UpstreamFailure('cancelled', { detail: 'cancelled' }));
+  await expect(cancelled).rejects.toMatchObject({ kind: 'cancelled' });
+  await Promise.all([transport.close(), expect(stopped).rejects.toMatchObject({ kind: 'failed' })]);
+});
+
+it('a connection that closes while a large request is sent fails the call', async () => {
+  const server = createServer((socket) => void socket.once('data', () => socket.destroy()));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  target = provider('closing', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await expect(send(undefined, requestOf(8_000_000))).rejects.toMatchObject({ kind: 'failed' });
+  server.close();
+});
 
 it('an unread response applies back-pressure to its provider, and is complete once it is read', async () => {
   const block = Buffer.alloc(64 * 1024, 'x');

@@ -123,13 +123,15 @@ function completionStream(
 /** Decodes events, or a whole response in place of a stream. */
 function decoderOf(call: TargetCall, parser: EventParser): EventDecoder {
   const { n } = call.request;
-  const decoder = dialectOf(call).createDecoder(n, call.target.providerModel);
+  // The decoder must not retain the call, and with it the request's body.
+  const dialect = dialectOf(call);
+  const decoder = dialect.createDecoder(n, call.target.providerModel);
   return {
     decode: (data) => {
       if (!parser.isWhole) return decoder.decode(data);
       const response = asObject(parseJson(data));
       if (!response) throw notAnObject();
-      const { usage, ...read } = dialectOf(call).readResponse(response, n);
+      const { usage, ...read } = dialect.readResponse(response, n);
       return { ...read, ...(usage === undefined ? {} : { usage }), done: true };
     },
     templateOf: (data) => decoder.templateOf(data),
