@@ -13,7 +13,6 @@ const API = 'http://127.0.0.1:8081';
 export default defineConfig({
   root,
   plugins: [tailwind(), precompress()],
-  esbuild: { jsx: 'automatic' },
   resolve: {
     alias: Object.entries(paths).map(([name, [file]]) => ({
       find: new RegExp(`^${name.replace('*', '(.+)')}$`),
@@ -30,8 +29,19 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 700,
-    // Each file of a page costs a round trip, so small modules that pages share are merged.
-    rollupOptions: { output: { experimentalMinChunkSize: 3_000 } },
+    rolldownOptions: {
+      // Each file of a page costs a round trip: the first page loads one, and small modules that pages share are merged.
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'first-page', tags: ['$initial'] },
+            { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 5_000 },
+          ],
+        },
+      },
+      // React's directives for servers, which bundles of browsers do not need.
+      checks: { moduleLevelDirective: false },
+    },
   },
   server: { proxy: { '/api': API, '/docs': API, '/openapi.json': API } },
 });
