@@ -1,6 +1,6 @@
 import { requestBody, slowPrompt } from './canned';
 import { runOnce } from './load';
-import { cpuMicroseconds } from './machine';
+import { nodeMicroseconds } from './measure';
 import type { Options } from './options';
 import type { Target } from './targets';
 
@@ -13,7 +13,7 @@ export interface PacedChunksRow {
   readonly target: string;
   readonly streams: number;
   readonly chunks: number;
-  /** CPU time of the Node.js process per chunk of an open stream, in µs; null if unknown. */
+  /** CPU time of the Node.js processes per chunk of an open stream, in µs; null if unknown. */
   readonly cpuMicrosecondsPerChunk: number | null;
   /** Total CPU time of a stream with a single chunk, in µs. */
   readonly cpuMicrosecondsPerStream: number | null;
@@ -57,9 +57,9 @@ export async function measurePaced(targets: readonly Target[], options: Options)
 }
 
 async function cpuOf(target: Target, chunks: number): Promise<number | undefined> {
-  const before = cpuMicroseconds(target.pid);
+  const before = nodeMicroseconds(target);
   const body = requestBody('stream', slowPrompt({ chunks, everyTicks: 1 }));
   await runOnce({ destination: target.destination, body, chunks, tally: target.tally }, STREAMS);
-  const after = cpuMicroseconds(target.pid);
+  const after = nodeMicroseconds(target);
   return before === undefined || after === undefined ? undefined : after - before;
 }

@@ -121,7 +121,8 @@ function difference(after: number | undefined, before: number | undefined): numb
   return after === undefined || before === undefined ? undefined : after - before;
 }
 
-function nodeMicroseconds(target: Target): number | undefined {
+/** CPU time of all Node.js processes of a target so far; undefined if unknown. */
+export function nodeMicroseconds(target: Target): number | undefined {
   const pids = target.nodePids?.() ?? [target.pid];
   const each = pids.map(cpuMicroseconds);
   return each.reduce<number | undefined>(

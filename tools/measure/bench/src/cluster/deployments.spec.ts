@@ -16,9 +16,15 @@ const row = (scenario: string, figures: Partial<Row>): Row => ({
   ...figures,
 });
 
-const deployment = (name: string, rows: readonly Row[], areChargesExact = true): DeploymentFigures => ({
+const deployment = (
+  name: string,
+  rows: readonly Row[],
+  areChargesExact = true,
+  cpuMicrosecondsPerChunk: number | null = null,
+): DeploymentFigures => ({
   name,
   rows,
+  paced: { target: name, streams: 200, chunks: 100, cpuMicrosecondsPerChunk, cpuMicrosecondsPerStream: null },
   areChargesExact,
 });
 
@@ -36,6 +42,11 @@ it('compares each deployment with the first', () => {
   const text = renderDeployments([ONE, TWO]);
   expect(text).toContain('| one process | 1000 | 1.00 | 1.0 | 2.0 | 200 | 1.00 | 90 |');
   expect(text).toContain('| cluster, 2 | 1900 | 1.90 | 0.9 | 2.0 | 250 | 1.25 | 90 |');
+});
+
+it('compares the chunks of open streams', () => {
+  const [one, two] = [deployment('one process', [], true, 40), deployment('cluster, 2', [], true, 90)];
+  expect(renderDeployments([one, two])).toContain('| cluster, 2 | 90.0 | 2.25 |');
 });
 
 it('shows a dash for figures that could not be measured', () => {

@@ -1,10 +1,12 @@
 import { markdownTable } from '@gateway/test-support';
 import { scenarioName, type Row, type Scenario } from '../measure';
+import type { PacedChunksRow } from '../measure-paced';
 
 /** Figures of one deployment. */
 export interface DeploymentFigures {
   readonly name: string;
   readonly rows: readonly Row[];
+  readonly paced: PacedChunksRow | undefined;
   readonly areChargesExact: boolean;
 }
 
@@ -53,6 +55,15 @@ export function renderDeployments(figures: readonly DeploymentFigures[]): string
     }
     lines.push(title, '', markdownTable(rows, 1), '');
   }
+  const streams = figures.flatMap(({ name, paced }) => (paced ? [{ name, paced }] : []));
+  const firstChunk = streams[0]?.paced.cpuMicrosecondsPerChunk;
+  const chunks = streams.map(({ name, paced }) => [
+    name,
+    paced.cpuMicrosecondsPerChunk?.toFixed(1) ?? '–',
+    ratio(paced.cpuMicrosecondsPerChunk, firstChunk),
+  ]);
+  lines.push('streams with a chunk each 100 ms', '');
+  lines.push(markdownTable([['deployment', 'Node CPU µs/chunk', '×'], ...chunks], 1), '');
   const wrong = figures.filter(({ areChargesExact }) => !areChargesExact).map(({ name }) => name);
   lines.push(
     wrong.length === 0

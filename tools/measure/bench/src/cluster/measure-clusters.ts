@@ -1,5 +1,6 @@
 import { startGateway } from '../gateway';
 import { compile, measureScenario, type Row } from '../measure';
+import { measurePaced } from '../measure-paced';
 import { checkCharges } from '../check-charges';
 import type { Options } from '../options';
 import type { Processes } from '../processes';
@@ -51,8 +52,9 @@ async function measureDeployment(
   await compile([target], { ...options, compileMs: factor * options.compileMs });
   const rows: Row[] = [];
   for (const scenario of SCENARIOS) rows.push(...(await measureScenario(scenario, [target], options)));
+  const [paced] = await measurePaced([target], options);
   const { exact } = await checkCharges(gateway, target.tally);
-  return { name, rows, areChargesExact: exact };
+  return { name, rows, paced, areChargesExact: exact };
 }
 
 /** The arguments of a cluster with this many replicas of edge, ledger and router. */
