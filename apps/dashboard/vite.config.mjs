@@ -39,7 +39,7 @@ export default defineConfig({
           ],
         },
       },
-      // React's directives for servers, which bundles of browsers do not need.
+      // Packages mark modules for React's servers, which browsers do not need; each mark would be a warning.
       checks: { moduleLevelDirective: false },
     },
   },

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -76,16 +76,43 @@ it('lists its packages as CycloneDX, with licenses and the checksums of the lock
   expect(listed.sort()).toEqual(containedPackages());
 });
 
+it('contains the licenses of its packages', () => {
+  const isLicense = (file: string) => /^(?:licen[cs]e|notice|copying)/i.test(path.basename(file));
+  const contained = new Set(archivedFiles());
+  const licenses = containedFolders().flatMap((folder) => {
+    const [name = ''] = /(?:@[^/]+\/)?[^/]+$/.exec(folder) ?? [];
+    // The same version, unless the project has several.
+    const source = path.join(root, 'node_modules', name);
+    const version = (file: string) => (readJson(file) as { version: string }).version;
+    if (version(path.join(source, 'package.json')) !== version(packaged(`${folder}/package.json`))) return [];
+    return readdirSync(source)
+      .filter(isLicense)
+      .map((file) => `package/${folder}/${file}`);
+  });
+  expect(licenses.length).toBeGreaterThan(150);
+  expect(licenses.filter((file) => !contained.has(file))).toEqual([]);
+});
+
 /** `name@version` of every package in the archive, sorted. */
 function containedPackages(): readonly string[] {
-  const files = execFileSync('tar', ['-tzf', archive], { encoding: 'utf8' }).split('\n');
-  const names = files
-    .filter((file) => /^package\/(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+\/package\.json$/.test(file))
-    .map((file) => {
-      const { name, version } = readJson(packaged(file.replace('package/', ''))) as Record<string, string>;
-      return `${name}@${version}`;
-    });
+  const names = containedFolders().map((folder) => {
+    const { name, version } = readJson(packaged(`${folder}/package.json`)) as Record<string, string>;
+    return `${name}@${version}`;
+  });
   return [...new Set(names)].sort();
+}
+
+/** The folders of the packages, from the archive's `package` folder. */
+function containedFolders(): readonly string[] {
+  return archivedFiles().flatMap((file) => {
+    const [, folder] =
+      /^package\/((?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+)\/package\.json$/.exec(file) ?? [];
+    return folder ?? [];
+  });
+}
+
+function archivedFiles(): readonly string[] {
+  return execFileSync('tar', ['-tzf', archive], { encoding: 'utf8' }).split('\n');
 }
 
 it('has a license, a README and the Node versions of the project, and names its sources', () => {

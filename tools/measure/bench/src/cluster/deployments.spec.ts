@@ -24,7 +24,7 @@ const deployment = (
 ): DeploymentFigures => ({
   name,
   rows,
-  paced: { target: name, streams: 200, chunks: 100, cpuMicrosecondsPerChunk, cpuMicrosecondsPerStream: null },
+  cpuMicrosecondsPerChunk,
   areChargesExact,
 });
 

@@ -1,12 +1,12 @@
 import { markdownTable } from '@gateway/test-support';
 import { scenarioName, type Row, type Scenario } from '../measure';
-import type { PacedChunksRow } from '../measure-paced';
 
 /** Figures of one deployment. */
 export interface DeploymentFigures {
   readonly name: string;
   readonly rows: readonly Row[];
-  readonly paced: PacedChunksRow | undefined;
+  /** Of the Node.js processes, per chunk of an open stream; null if unknown. */
+  readonly cpuMicrosecondsPerChunk: number | null;
   readonly areChargesExact: boolean;
 }
 
@@ -55,12 +55,10 @@ export function renderDeployments(figures: readonly DeploymentFigures[]): string
     }
     lines.push(title, '', markdownTable(rows, 1), '');
   }
-  const streams = figures.flatMap(({ name, paced }) => (paced ? [{ name, paced }] : []));
-  const firstChunk = streams[0]?.paced.cpuMicrosecondsPerChunk;
-  const chunks = streams.map(({ name, paced }) => [
+  const chunks = figures.map(({ name, cpuMicrosecondsPerChunk: cpu }) => [
     name,
-    paced.cpuMicrosecondsPerChunk?.toFixed(1) ?? '–',
-    ratio(paced.cpuMicrosecondsPerChunk, firstChunk),
+    cpu?.toFixed(1) ?? '–',
+    ratio(cpu, figures[0]?.cpuMicrosecondsPerChunk),
   ]);
   lines.push('streams with a chunk each 100 ms', '');
   lines.push(markdownTable([['deployment', 'Node CPU µs/chunk', '×'], ...chunks], 1), '');

@@ -54,7 +54,8 @@ async function measureDeployment(
   for (const scenario of SCENARIOS) rows.push(...(await measureScenario(scenario, [target], options)));
   const [paced] = await measurePaced([target], options);
   const { exact } = await checkCharges(gateway, target.tally);
-  return { name, rows, paced, areChargesExact: exact };
+  const cpuMicrosecondsPerChunk = paced?.cpuMicrosecondsPerChunk ?? null;
+  return { name, rows, cpuMicrosecondsPerChunk, areChargesExact: exact };
 }
 
 /** The arguments of a cluster with this many replicas of edge, ledger and router. */
