@@ -77,7 +77,7 @@ it('lists its packages as CycloneDX, with licenses and the checksums of the lock
 });
 
 it('contains the licenses of its packages', () => {
-  const isLicense = (file: string) => /^(?:licen[cs]e|notice|copying)/i.test(path.basename(file));
+  const isLicense = (file: string) => /^(?:license|licence|notice|copying)/i.test(path.basename(file));
   const contained = new Set(archivedFiles());
   const licenses = containedFolders().flatMap((folder) => {
     const [name = ''] = /(?:@[^/]+\/)?[^/]+$/.exec(folder) ?? [];

@@ -5,7 +5,7 @@ import { scenarioName, type Row, type Scenario } from '../measure';
 export interface DeploymentFigures {
   readonly name: string;
   readonly rows: readonly Row[];
-  /** Of the Node.js processes, per chunk of an open stream; null if unknown. */
+  /** CPU time of the Node.js processes per chunk of an open stream; null if unknown. */
   readonly cpuMicrosecondsPerChunk: number | null;
   readonly areChargesExact: boolean;
 }
