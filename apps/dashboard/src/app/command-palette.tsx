@@ -3,6 +3,7 @@ import * as RadixDialog from '@radix-ui/react-dialog';
 import { useId, useState, type KeyboardEvent } from 'react';
 import { cx } from '../ui/cx';
 import { Icon } from '../ui/icons';
+import { useReturnFocus } from '../ui/return-focus';
 import type { Command } from './command';
 import { useCommands } from './commands';
 
@@ -15,11 +16,13 @@ const MAX_SHOWN = 40;
 
 /** Finds pages and actions by name. */
 export function CommandPalette({ open, onOpenChange }: PaletteProps) {
+  const returnFocus = useReturnFocus(open);
   return (
     <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
       <RadixDialog.Portal>
         <div className="fixed inset-0 z-40 bg-veil" />
         <RadixDialog.Content
+          onCloseAutoFocus={returnFocus}
           aria-describedby={undefined}
           className="fixed top-[12vh] left-1/2 z-50 w-[calc(100vw-1.5rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg border border-line bg-paper shadow-float"
         >

@@ -1,7 +1,8 @@
 import * as RadixDialog from '@radix-ui/react-dialog';
-import { useRef, useState, type ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 import { IconButton } from './button';
 import { cx } from './cx';
+import { useReturnFocus } from './return-focus';
 
 interface DialogProps {
   readonly open: boolean;
@@ -29,7 +30,7 @@ export function Dialog({
   persistent,
   opaque,
 }: DialogProps) {
-  const returnTo = useFocusBefore(open);
+  const returnFocus = useReturnFocus(open);
   const body = useRef<HTMLDivElement>(null);
   const keepOpen = persistent ? (event: Event) => event.preventDefault() : undefined;
   return (
@@ -50,10 +51,7 @@ export function Dialog({
               event.preventDefault();
               first.focus();
             }}
-            onCloseAutoFocus={(event) => {
-              event.preventDefault();
-              if (returnTo instanceof HTMLElement) returnTo.focus();
-            }}
+            onCloseAutoFocus={returnFocus}
             onEscapeKeyDown={keepOpen}
             onPointerDownOutside={keepOpen}
             {...(description === undefined ? { 'aria-describedby': undefined } : {})}
@@ -89,20 +87,6 @@ export function Dialog({
   );
 }
 
-/**
- * The element that had the focus before the dialog opened. Radix returns focus to its own trigger,
- * which these dialogs do not have. Read while rendering, since autofocus runs before effects.
- */
-function useFocusBefore(open: boolean): Element | null {
-  const [wasOpen, setWasOpen] = useState(false);
-  const [focused, setFocused] = useState<Element | null>(null);
-  if (open !== wasOpen) {
-    setWasOpen(open);
-    if (open) setFocused(document.activeElement);
-  }
-  return focused;
-}
-
 /** The row of buttons at the end of a dialog. */
 export function DialogActions({ children }: { readonly children: ReactNode }) {
   return <footer className="mt-6 flex flex-wrap items-center justify-end gap-2">{children}</footer>;
@@ -115,11 +99,13 @@ export function Drawer({
   title,
   children,
 }: Pick<DialogProps, 'open' | 'onOpenChange' | 'title' | 'children'>) {
+  const returnFocus = useReturnFocus(open);
   return (
     <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
       <RadixDialog.Portal>
         <div className="fixed inset-0 z-40 bg-veil" />
         <RadixDialog.Content
+          onCloseAutoFocus={returnFocus}
           aria-describedby={undefined}
           className="fixed inset-y-0 left-0 z-50 w-72 max-w-[85vw] overflow-y-auto border-r border-line bg-panel shadow-float"
         >
