@@ -137,7 +137,7 @@ async function start(
         metrics,
         maxCachedKeys: 100,
       }),
-      tokenCounter: modules.tokenizer.openCounter({ maxWaiting: 64 }),
+      tokenCounter: modules.tokenizer.openCounter(),
       bodyThreads: openBodyThreads({
         maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
         maxTextLength: MAX_TOKENIZED_LENGTH,

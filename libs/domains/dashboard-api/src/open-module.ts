@@ -8,9 +8,6 @@ import { createEstimator } from './service/estimate-request';
 import { createDashboardApi, type DashboardApi } from './service/module';
 import type { DashboardApiPorts } from './service/ports';
 
-/** Queued token counts of long prompts; further ones fail with `no_capacity`. */
-const MAX_WAITING_COUNTS = 64;
-
 export interface OpenDashboardApiOptions extends Pick<
   DashboardApiPorts,
   'owners' | 'inferenceRouter' | 'auditLogs' | 'deadLetters' | 'log' | 'metrics'
@@ -31,7 +28,7 @@ export function openDashboardApi(options: OpenDashboardApiOptions): DashboardApi
   const url = publicUrl === undefined ? publicApiUrl : () => publicUrl;
   return createDashboardApi({
     ...ports,
-    estimateRequest: createEstimator(tokenizer.openCounter({ maxWaiting: MAX_WAITING_COUNTS })),
+    estimateRequest: createEstimator(tokenizer.openCounter()),
     newId,
     clock,
     documents: builtDocuments(),

@@ -11,9 +11,6 @@ import { edgeProxySettingsOf, type EdgeProxyEnvironment } from './service/enviro
 import { createEdgeProxyModule, type EdgeProxyModule } from './service/module';
 import type { EdgeProxySettings } from './service/settings';
 
-/** Long prompts queued for token counting; further ones are refused with `no_capacity`. */
-const MAX_QUEUED_COUNTS = 64;
-
 export interface OpenEdgeProxyOptions extends Omit<RpcServicesPorts, 'clock'> {
   readonly auth: KeyDirectoryPorts['auth'];
   readonly config: EdgeProxyEnvironment & {
@@ -32,7 +29,7 @@ export function openEdgeProxyModule(options: OpenEdgeProxyOptions): EdgeProxyMod
   return createEdgeProxyModule({
     ...createRpcServices({ ...clients, clock }),
     keyDirectory: createKeyDirectory({ auth, edgeId: newId('edge'), clock, log, metrics }),
-    tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_QUEUED_COUNTS }),
+    tokenCounter: tokenizer.openCounter(),
     bodyThreads: openBodyThreads({
       maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
       maxTextLength: MAX_TOKENIZED_LENGTH,

@@ -19,9 +19,6 @@ import type { InferenceRouterEnvironment } from './service/environment';
 import { createBreakerObserver, createCredentialObserver } from './service/metrics';
 import { createInferenceRouterModule, type InferenceRouterPorts } from './service/module';
 
-/** Long responses in the counting queue. Further ones are estimated, so that each generation is recorded. */
-const MAX_QUEUED_COUNTS = 1_000;
-
 export interface OpenInferenceRouterOptions extends Pick<
   InferenceRouterPorts,
   'events' | 'ledger' | 'processName' | 'log' | 'metrics'
@@ -102,7 +99,7 @@ export function openInferenceRouterModule(options: OpenInferenceRouterOptions) {
       }),
     contentLimits: { maxRetentionDays, maxBytes: config.GATEWAY_CONTENT_LOG_MAX_BYTES },
     auditEntries: createAuditEntries(pool, INFERENCE_ROUTER_SCHEMA),
-    tokenCounter: tokenizer.openCounter({ maxWaiting: MAX_QUEUED_COUNTS }),
+    tokenCounter: tokenizer.openCounter(),
     spool: createFileSpool({ directory: path.join(stateDirectory, 'spool') }),
     clock,
     timers: nodeTimers,

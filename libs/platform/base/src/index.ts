@@ -24,6 +24,7 @@ export * from './price-text';
 export * from './pricing';
 export * from './time';
 export * from './unreachable';
+export * from './job-caller';
 export * from './log-sampler';
 export * from './retry';
 export * from './secret-cipher';

@@ -37,7 +37,7 @@ it.each(ENCODINGS)('splitting between lines does not change counts of %s', (enco
 describe('a cached count', () => {
   it.each(['inline', 'worker'])('equals the count without a cache (%s)', async (method) => {
     const tokenizer = createTokenizer({ program });
-    const counter = tokenizer.openCounter({ maxWaiting: 1 });
+    const counter = tokenizer.openCounter(1);
     const long = method === 'worker' ? 'a\n'.repeat(10_000) : '';
     try {
       await fc.assert(
@@ -50,8 +50,8 @@ describe('a cached count', () => {
             for (let messages = 1; messages <= texts.length; messages += 1) {
               const history = texts.slice(0, messages).join('\n') + long;
               const plain = await counter.count(history, encoding);
-              expect(await counter.count(history, encoding, owner)).toBe(plain);
-              expect(await counter.count(history, encoding, owner)).toBe(plain);
+              expect(await counter.count(history, encoding, { owner })).toBe(plain);
+              expect(await counter.count(history, encoding, { owner })).toBe(plain);
             }
           },
         ),
@@ -93,13 +93,13 @@ describe('the cache', () => {
   it('avoids counting the known part of a conversation, and all of a repeated text', async () => {
     const methods: CountMethod[] = [];
     const tokenizer = createTokenizer({ program, onCount: (method) => methods.push(method) });
-    const counter = tokenizer.openCounter({ maxWaiting: 1 });
+    const counter = tokenizer.openCounter(1);
     const history = Array.from({ length: 10 }, (_, number) => message(number)).join('\n');
     const texts = [history, history, `${history}\n${message(10)}`];
-    for (const each of texts) await counter.count(each, 'o200k_base', 'org-1');
+    for (const each of texts) await counter.count(each, 'o200k_base', { owner: 'org-1' });
     // Other owners, and a truncated start.
-    await counter.count(history, 'o200k_base', 'org-2');
-    await counter.count(history.slice(3_000), 'o200k_base', 'org-1');
+    await counter.count(history, 'o200k_base', { owner: 'org-2' });
+    await counter.count(history.slice(3_000), 'o200k_base', { owner: 'org-1' });
     await counter.count(history, 'o200k_base');
     await tokenizer.close();
     expect(methods).toEqual(['worker', 'cached', 'inline', 'worker', 'inline', 'worker']);

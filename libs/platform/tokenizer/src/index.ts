@@ -6,7 +6,6 @@ export {
   type CountMethod,
   type TextSize,
   type TokenCounter,
-  type TokenCounterOptions,
   type Tokenizer,
   type TokenizerOptions,
 } from './tokenizer';

@@ -11,6 +11,7 @@ import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { Registry } from 'prom-client';
 import { bundleProgram, fuzzRuns } from '@gateway/test-support';
 import { countText } from './count-text';
+import { createCountThreads } from './count-threads';
 import { loadEncoding } from './encodings';
 import { MAX_RUN_LENGTH } from './segments';
 import {
@@ -19,11 +20,9 @@ import {
   MAX_TOKENIZED_LENGTH,
   type CountMethod,
   type TokenCounter,
-  type TokenCounterOptions,
   type Tokenizer,
   type TokenizerOptions,
 } from './tokenizer';
-import { WorkerPool } from './worker-pool';
 
 const WORKER = 'libs/platform/tokenizer/src/count-worker.ts';
 const workerProgram = bundleProgram(WORKER);
@@ -70,10 +69,10 @@ type ClosableCounter = TokenCounter & Pick<Tokenizer, 'warmUp' | 'close'>;
 const tokenizers: Tokenizer[] = [];
 
 /** A counter with its own tokenizer. */
-function counter(options: TokenizerOptions & Partial<TokenCounterOptions> = {}): ClosableCounter {
+function counter(options: TokenizerOptions & { maxQueued?: number } = {}): ClosableCounter {
   const tokenizer = createTokenizer({ program, ...options });
   tokenizers.push(tokenizer);
-  return { ...tokenizer, ...tokenizer.openCounter({ maxWaiting: options.maxWaiting ?? 64 }) };
+  return { ...tokenizer, ...tokenizer.openCounter(options.maxQueued) };
 }
 
 afterEach(async () => {
@@ -83,7 +82,7 @@ afterEach(async () => {
 describe('the count', () => {
   // Shared: starting a thread and loading vocabularies takes most of the time of these tests.
   const tokenizer = createTokenizer({ program });
-  const shared = tokenizer.openCounter({ maxWaiting: 1_000 });
+  const shared = tokenizer.openCounter();
   afterAll(() => tokenizer.close());
 
   it.each(Object.entries(samples))(
@@ -118,14 +117,14 @@ describe('the count', () => {
   });
 
   it('is the same in a thread and on the event loop', async () => {
-    const pool = new WorkerPool({ workers: 1, program });
+    const pool = createCountThreads({ workers: 1, program });
     const queue = pool.openQueue(100);
     for (const encoding of ['o200k_base', 'cl100k_base']) {
       const encodingHere = await loadEncoding(encoding);
       const { vocabulary } = encodingHere;
       for (const text of [...Object.values(samples), randomText(20_000), '<|endoftext|>']) {
         const here = countText(text, encodingHere);
-        expect(await queue.count(vocabulary, ['Hello', text])).toEqual([1, here]);
+        expect(await queue.run({ vocabulary, texts: ['Hello', text] })).toEqual([1, here]);
       }
     }
     await pool.close();
@@ -201,7 +200,7 @@ describe('the threads', () => {
   const long = 'word '.repeat(4_000);
 
   it('reject texts beyond the queue limit with no_capacity, and count the others', async () => {
-    const narrow = counter({ workers: 1, maxWaiting: 2 });
+    const narrow = counter({ workers: 1, maxQueued: 2 });
     const results = await Promise.allSettled([1, 2, 3, 4].map(() => narrow.count(long, 'o200k_base')));
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected']);
     expect(results[3]).toMatchObject({ reason: { code: 'no_capacity' } });
@@ -236,17 +235,17 @@ describe('the threads', () => {
       });`;
     // This listener runs first and may end the thread; the worker's own listener then counts.
     await writeFile(exitingProgram, `${ends}\nrequire(${JSON.stringify(workerProgram)});`);
-    const pool = new WorkerPool({ workers: 1, program: () => exitingProgram });
+    const pool = createCountThreads({ workers: 1, program: () => exitingProgram });
     const queue = pool.openQueue(10);
-    const interrupted = queue.count(vocabulary, ['end once']);
-    const doomed = expect(queue.count(vocabulary, ['end'])).rejects.toThrow('ended with code 3');
-    const next = queue.count(vocabulary, ['Hello']);
+    const interrupted = queue.run({ vocabulary, texts: ['end once'] });
+    const doomed = expect(queue.run({ vocabulary, texts: ['end'] })).rejects.toThrow('ended with code 3');
+    const next = queue.run({ vocabulary, texts: ['Hello'] });
     expect(await interrupted).toEqual([2]);
     await doomed;
     expect(await next).toEqual([1]);
     const broken = { ...vocabulary, encoding: 'broken', words: undefined as unknown as RegExp };
-    await expect(queue.count(broken, ['x'])).rejects.toThrow('TypeError');
-    expect(await queue.count(vocabulary, ['Hello'])).toEqual([1]);
+    await expect(queue.run({ vocabulary: broken, texts: ['x'] })).rejects.toThrow('TypeError');
+    expect(await queue.run({ vocabulary, texts: ['Hello'] })).toEqual([1]);
     await pool.close();
     await rm(folder, { recursive: true });
   });
@@ -254,8 +253,8 @@ describe('the threads', () => {
   it('alternate between the counters, which have a queue each', async () => {
     const tokenizer = createTokenizer({ program });
     tokenizers.push(tokenizer);
-    const busy = tokenizer.openCounter({ maxWaiting: 20 });
-    const other = tokenizer.openCounter({ maxWaiting: 1 });
+    const busy = tokenizer.openCounter(20);
+    const other = tokenizer.openCounter(1);
     const order: string[] = [];
     const noted = (name: string, count: number | Promise<number>) =>
       Promise.resolve(count).then(() => order.push(name));
@@ -268,10 +267,10 @@ describe('the threads', () => {
   });
 
   it('alternate between owners, who share a full queue', async () => {
-    const shared = counter({ workers: 1, maxWaiting: 4 });
+    const shared = counter({ workers: 1, maxQueued: 4 });
     const order: string[] = [];
     const counted = async (owner: string) => {
-      const tokens = await shared.countAll([long], 'o200k_base', owner);
+      const tokens = await shared.countAll([long], 'o200k_base', { owner });
       order.push(owner);
       return tokens;
     };
@@ -288,8 +287,8 @@ describe('the threads', () => {
 describe('every counter', () => {
   const methods = new Set<CountMethod>();
   const tokenizer = createTokenizer({ program, onCount: (method) => methods.add(method) });
-  const requestCounter = tokenizer.openCounter({ maxWaiting: 1_000 });
-  const responseCounter = tokenizer.openCounter({ maxWaiting: 1_000 });
+  const requestCounter = tokenizer.openCounter();
+  const responseCounter = tokenizer.openCounter();
   afterAll(() => tokenizer.close());
 
   // Long runs cost the most, so they are rare, and near the limits of a segment and of the event loop.
@@ -343,14 +342,14 @@ it('an idle thread is ended, and the next text starts another', async () => {
     `const { parentPort, threadId } = require('node:worker_threads');
      parentPort.on('message', ({ id }) => parentPort.postMessage({ id, tokens: [threadId] }));`,
   );
-  const pool = new WorkerPool({ workers: 1, idleThreadMs: 20, program: () => numbered });
+  const pool = createCountThreads({ workers: 1, idleThreadMs: 20, program: () => numbered });
   const queue = pool.openQueue(10);
-  const [first] = await queue.count(vocabulary, ['x']);
-  expect(await queue.count(vocabulary, ['x'])).toEqual([first]);
+  const [first] = await queue.run({ vocabulary, texts: ['x'] });
+  expect(await queue.run({ vocabulary, texts: ['x'] })).toEqual([first]);
   let next = first;
   for (let waitMs = 20; next === first; waitMs *= 2) {
     await new Promise((resolve) => setTimeout(resolve, waitMs));
-    [next] = await queue.count(vocabulary, ['x']);
+    [next] = await queue.run({ vocabulary, texts: ['x'] });
   }
   await pool.close();
   await rm(folder, { recursive: true });
@@ -378,7 +377,7 @@ it('a production bundle returns the same counts', async () => {
         contents: `
           import { createTokenizer } from './libs/platform/tokenizer/src';
           const tokenizer = createTokenizer();
-          const counter = tokenizer.openCounter({ maxWaiting: 2 });
+          const counter = tokenizer.openCounter(2);
           Promise.all([counter.count('Hello', 'o200k_base'), counter.count('word '.repeat(4_000), 'cl100k_base')])
             .then((counts) => tokenizer.close().then(() => process.stdout.write(JSON.stringify(counts))));`,
         resolveDir: process.cwd(),

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import type { JobCaller } from '@gateway/base';
 import { Counter, type Registry } from 'prom-client';
 import { blocksOf } from './blocks';
 import { CountCache } from './count-cache';
 import { countText } from './count-text';
 import { loadEncoding, type Encoding } from './encodings';
 import { tokenizingWork } from './segments';
-import { WorkerPool } from './worker-pool';
+import { createCountThreads } from './count-threads';
 
 /** Longer texts, in UTF-8 bytes, are counted in a thread. */
 export const MAX_INLINE_BYTES = 8_192;
@@ -44,16 +45,16 @@ export interface TokenCounter {
   /**
    * Counts one text.
    *
-   * @param owner - as for `countAll`, and the counts of the text's blocks are cached for this owner's id.
+   * @param caller - as for `countAll`, and the counts of the text's blocks are cached for this owner's id.
    *   Does not change the count.
    */
-  count(text: string, encoding: string, owner?: string): number | Promise<number>;
+  count(text: string, encoding: string, caller?: JobCaller): number | Promise<number>;
   /**
    * Counts several texts and returns the sum.
    *
-   * @param owner - owners share the queue for the threads fairly.
+   * @param caller - owners share the queue for the threads fairly.
    */
-  countAll(texts: readonly string[], encoding: string, owner?: string): number | Promise<number>;
+  countAll(texts: readonly string[], encoding: string, caller?: JobCaller): number | Promise<number>;
   /** Estimates a text above MAX_TOKENIZED_LENGTH from its size, with the same result as `count`. */
   countSize(size: TextSize): number;
 }
@@ -77,15 +78,14 @@ export interface TokenizerOptions {
   readonly metrics?: Registry;
 }
 
-export interface TokenCounterOptions {
-  /** Maximum queued counts in threads; further ones are rejected with `no_capacity`. */
-  readonly maxWaiting: number;
-}
-
 /** Use one per process: vocabularies and threads use memory. */
 export interface Tokenizer {
-  /** Creates a counter with its own queue. The threads alternate between the queues. */
-  openCounter(options: TokenCounterOptions): TokenCounter;
+  /**
+   * Creates a counter with its own queue. The threads alternate between the queues.
+   *
+   * @param maxQueued the most counts that wait for a thread; further ones are rejected with `no_capacity`.
+   */
+  openCounter(maxQueued?: number): TokenCounter;
   /** Loads vocabularies in advance: about 5 MB and 50 ms of this thread for each. */
   warmUp(encodings: readonly string[]): Promise<void>;
   /** Rejects running and queued counts. */
@@ -99,7 +99,7 @@ export function createTokenizer({
   metrics,
   onCount = metrics ? countMethods(metrics) : () => undefined,
 }: TokenizerOptions = {}): Tokenizer {
-  const pool = new WorkerPool({ workers, program });
+  const threads = createCountThreads({ workers, program });
   const loaded = new Map<string, Encoding>();
   const cache = new CountCache();
 
@@ -110,26 +110,27 @@ export function createTokenizer({
   }
 
   return {
-    openCounter({ maxWaiting }) {
-      const queue = pool.openQueue(maxWaiting);
+    openCounter(maxQueued) {
+      const queue = threads.openQueue(maxQueued);
 
       function countAll(
         texts: readonly string[],
         encoding: string,
-        owner?: string,
+        caller?: JobCaller,
       ): number | Promise<number> {
         const method = methodOf(texts);
         if (method === 'estimated') {
           onCount(method);
           return tokensBySize(sizeOf(texts, Buffer.byteLength));
         }
-        const counts = countEach(texts, encoding, method, owner);
+        const counts = countEach(texts, encoding, method, caller);
         return counts instanceof Promise ? counts.then(total) : total(counts);
       }
 
-      function count(text: string, encoding: string, owner?: string): number | Promise<number> {
+      function count(text: string, encoding: string, caller?: JobCaller): number | Promise<number> {
+        const owner = caller?.owner;
         if (owner === undefined || text.length > MAX_CACHED_TEXT_LENGTH)
-          return countAll([text], encoding, owner);
+          return countAll([text], encoding, caller);
         let known = 0;
         const unknown: string[] = [];
         const keys: (string | undefined)[] = [];
@@ -153,7 +154,7 @@ export function createTokenizer({
           });
           return known + total(counts);
         };
-        const counts = countEach(unknown, encoding, methodOf(unknown), owner);
+        const counts = countEach(unknown, encoding, methodOf(unknown), caller);
         return counts instanceof Promise ? counts.then(addToCache) : addToCache(counts);
       }
 
@@ -162,13 +163,13 @@ export function createTokenizer({
         texts: readonly string[],
         encoding: string,
         method: Exclude<CountMethod, 'cached'>,
-        owner?: string,
+        caller?: JobCaller,
       ): Counts | Promise<Counts> {
         onCount(method);
         const countWith = (loadedEncoding: Encoding): Counts | Promise<Counts> =>
           method === 'inline'
             ? texts.map((text) => countText(text, loadedEncoding))
-            : queue.count(loadedEncoding.vocabulary, texts, owner);
+            : queue.run({ vocabulary: loadedEncoding.vocabulary, texts }, caller);
         const known = loaded.get(encoding);
         return known ? countWith(known) : load(encoding).then(countWith);
       }
@@ -185,7 +186,7 @@ export function createTokenizer({
     async warmUp(encodings) {
       for (const encoding of encodings) await load(encoding);
     },
-    close: () => pool.close(),
+    close: () => threads.close(),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { CancelSignal, NanoUsd } from '@gateway/base';
+import type { CancelSignal, JobCaller, NanoUsd } from '@gateway/base';
 import type { KeyGrant } from '@gateway/contracts/auth';
 import type { ClaimIdempotencyKeyResponse, Hold, HoldResult } from '@gateway/contracts/billing-ledger';
 import type { IdempotentEnding } from '@gateway/contracts/events';
@@ -33,14 +33,10 @@ export interface KeyDirectory {
 }
 
 /** A body to validate off the event loop. */
-export interface BodyCheck {
-  /** Owners take turns. */
-  readonly owner: string;
+export interface BodyCheck extends JobCaller {
   /** Its bytes, in order. They may be transferred to a thread: the caller must not read them afterwards. */
   readonly chunks: readonly Uint8Array[];
   readonly rules: ChatBodyRules;
-  /** Aborts when the result is no longer needed. */
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -48,7 +44,7 @@ export interface BodyCheck {
  *
  * Duties: the result is the same as that of the check on the event loop, which
  * is never blocked. Owners take turns, so that an owner with many bodies delays
- * only itself. The queue is bounded per owner and in total; beyond that, `check`
+ * only itself. The queue is bounded; beyond that, `check`
  * rejects with the GatewayError `no_capacity`. A cancelled check leaves the
  * queue and rejects with the signal's reason. A thread that terminates is
  * replaced. Only the body that it was checking fails: with `request_too_large`
@@ -63,8 +59,8 @@ export interface BodyThreads {
 /**
  * Counts the pages of documents in threads.
  *
- * Duties: the event loop never reads a document. Owners take turns. The queue is bounded per owner and in total; beyond
- * that, `count` rejects with the GatewayError `no_capacity`. Documents that need too much time or memory have a result
+ * Duties: the event loop never reads a document. Owners take turns. The queue is bounded; beyond that, `count`
+ * rejects with the GatewayError `no_capacity`. A cancelled count leaves the queue and rejects with the signal's reason. Documents that need too much time or memory have a result
  * that says so. The documents may be transferred to a thread: the caller must not read them afterwards.
  */
 export interface PageThreads extends PageCounter {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
-import type { Clock, UnixMs } from '@gateway/base';
+import type { Clock, JobCaller, UnixMs } from '@gateway/base';
 import { type KeyGrant, Scope } from '@gateway/contracts/auth';
 import { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger';
 import {
@@ -39,8 +39,8 @@ export interface TestEdge {
   readonly reports: readonly RecordRefusalsRequest[];
   /** Keys by value; changes apply to the next request. */
   readonly keys: Map<string, KeyGrant>;
-  /** The owner of each token count. */
-  readonly countedFor: readonly (string | undefined)[];
+  /** The caller of each count of tokens or pages. */
+  readonly countedFor: readonly (JobCaller | undefined)[];
   readonly query: { handlers: RpcHandlers<GenerationQueryType> };
   /** Makes the key directory fail once. */
   failNextLookup(error: Error): void;
@@ -177,7 +177,7 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
     destination: { write: (line: string) => void logLines.push(line) },
   });
 
-  const countedFor: (string | undefined)[] = [];
+  const countedFor: (JobCaller | undefined)[] = [];
   const module = createEdgeProxyModule({
     keyDirectory: {
       lookup: async (keySha256) => {
@@ -191,15 +191,15 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
       stop: () => {},
     },
     tokenCounter: {
-      count: async (text, _encoding, owner) => {
-        countedFor.push(owner);
+      count: async (text, _encoding, caller) => {
+        countedFor.push(caller);
         await faults.reach('tokens.count');
         return Math.ceil(text.length / 4);
       },
       countSize: ({ length }) => Math.ceil(length / 4),
     },
     bodyThreads: stubBodyThreads(faults),
-    pageThreads: stubPageThreads(faults),
+    pageThreads: stubPageThreads(faults, countedFor),
     ...createRpcServices({
       rateLimit: createClient(RateLimitDefinition, transport),
       billingLedger: createClient(BillingLedgerDefinition, transport),

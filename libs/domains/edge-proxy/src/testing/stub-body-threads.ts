@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { CancelSignal } from '@gateway/base';
 import { checkChatBody } from '@gateway/public-api';
 import type { CheckBodyPorts } from '../service/chat/check-body';
 import type { FaultPlan } from './fault-plan';
@@ -16,6 +17,6 @@ export function stubBodyThreads(faults: FaultPlan): CheckBodyPorts['bodyThreads'
   };
 }
 
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+function aborted(signal: CancelSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)));
 }

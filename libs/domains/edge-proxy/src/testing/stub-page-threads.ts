@@ -1,10 +1,15 @@
+import type { JobCaller } from '@gateway/base';
 import type { EdgeProxyPorts } from '../service/module';
 import type { FaultPlan } from './fault-plan';
 
 /** Counts the pages of uncompressed documents on the event loop, after the injected faults. */
-export function stubPageThreads(faults: FaultPlan): EdgeProxyPorts['pageThreads'] {
+export function stubPageThreads(
+  faults: FaultPlan,
+  countedFor: (JobCaller | undefined)[],
+): EdgeProxyPorts['pageThreads'] {
   return {
-    count: async (documents) => {
+    count: async (documents, caller) => {
+      countedFor.push(caller);
       await faults.reach('pages.count');
       const pages = documents.map(
         (pdf) =>

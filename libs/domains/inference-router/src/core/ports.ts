@@ -1,4 +1,4 @@
-import type { CancelSignal, NanoUsd, UnixMs } from '@gateway/base';
+import type { CancelSignal, JobCaller, NanoUsd, UnixMs } from '@gateway/base';
 import type { Catalogue, Target, TokenEncoding } from './catalogue/model-catalogue';
 import type { EncodeCall } from './dialects/dialect';
 import type { DialectName } from './dialects/registry';
@@ -131,8 +131,7 @@ export interface CircuitBreakers {
  * `no_capacity`.
  */
 export interface TokenCounter {
-  /** @param owner - owners share the capacity fairly. */
-  countAll(texts: readonly string[], encoding: TokenEncoding, owner: string): number | Promise<number>;
+  countAll(texts: readonly string[], encoding: TokenEncoding, caller: JobCaller): number | Promise<number>;
 }
 
 /**

@@ -181,7 +181,7 @@ export class RouterUnderTest {
         clock: systemClock,
         options: options.breaker ?? { volumeThreshold: 1_000 },
       }),
-      tokenCounter: tokenizer.openCounter({ maxWaiting: 1_000 }),
+      tokenCounter: tokenizer.openCounter(),
       spool: createFileSpool({ directory: spoolDirectory }),
       events: { append: (_topic, events) => under().append(events) },
       ledger: {

@@ -265,14 +265,13 @@ describe('fairness', () => {
     expect(order).toHaveLength(8);
   });
 
-  it('bounds the queue per owner and in total, and gives a place of the owner with the most to another', async () => {
-    const threads = open({ threads: 1, maxQueuedPerOwner: 2, maxQueued: 3 });
-    const results = ['a', 'a', 'a', 'a', 'b', 'c', 'd'].map((owner) => check(threads, chat('Hi'), { owner }));
+  it('bounds the queue, and gives a place of the owner with the most to another', async () => {
+    const threads = open({ threads: 1, maxQueued: 3 });
+    const results = ['a', 'a', 'a', 'b', 'c', 'd'].map((owner) => check(threads, chat('Hi'), { owner }));
     expect(await Promise.all(results.map(outcome))).toEqual([
       'accepted', // Runs.
       'accepted',
       'no_capacity', // Lost its place to the body of c.
-      'no_capacity', // Third queued body of its owner.
       'accepted',
       'accepted',
       'no_capacity', // Fourth queued body in total.
@@ -281,7 +280,7 @@ describe('fairness', () => {
   });
 
   it('removes a cancelled body, queued or running', async () => {
-    const threads = open({ threads: 1, maxQueuedPerOwner: 1 });
+    const threads = open({ threads: 1, maxQueued: 1 });
     const cancel = new AbortController();
     const running = outcome(check(threads, chat('Hi'), { signal: cancel.signal }));
     const queued = outcome(check(threads, chat('Hi'), { signal: cancel.signal }));

@@ -1,5 +1,4 @@
 import { Worker } from 'node:worker_threads';
-import { FairQueue } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import { createThreadPool } from '@gateway/runtime';
 import {
@@ -21,8 +20,7 @@ export interface BodyThreadsOptions {
   readonly maxBodyBytes: number;
   /** Maximum; threads start on demand. */
   readonly threads?: number;
-  /** Bodies queued for a thread, per owner and in total. */
-  readonly maxQueuedPerOwner?: number;
+  /** Bodies that wait for a thread. */
   readonly maxQueued?: number;
   /** An idle thread is terminated after this long. */
   readonly idleThreadMs?: number;
@@ -35,26 +33,16 @@ export interface BodyThreadsOptions {
   readonly maxHeapMib?: number;
 }
 
-const STOPPED = 'the validation threads are stopped';
-const QUEUE_FULL = 'too many bodies are queued for validation';
 const MIB = 1024 * 1024;
 /** MiB of heap for each MiB of body; the worst bodies use 7. */
 const MAX_HEAP_PER_BODY = 32;
 const defaults = {
   threads: 2,
-  maxQueuedPerOwner: 128,
-  maxQueued: 256,
   idleThreadMs: 60_000,
   maxCheckMs: 60_000,
 };
 
 type CheckResult = CheckedChatBody | RefusedChatBody;
-
-interface PendingCheck {
-  readonly body: BodyCheck;
-  readonly resolve: (result: CheckResult) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 /** BodyThreads over worker_threads. */
 export function createBodyThreads(given: BodyThreadsOptions): BodyThreads {
@@ -63,17 +51,11 @@ export function createBodyThreads(given: BodyThreadsOptions): BodyThreads {
     maxHeapMib: 256 + MAX_HEAP_PER_BODY * Math.ceil(given.maxBodyBytes / MIB),
     ...given,
   };
-  const queue = new FairQueue<PendingCheck>({
-    maxPerOwner: options.maxQueuedPerOwner,
-    maxTotal: options.maxQueued,
-    onDisplaced: ({ reject }) => reject(noCapacity(QUEUE_FULL)),
-  });
   const { maxTextLength, maxHeapMib } = options;
   /** The models that each thread holds, compared by identity. */
   const modelsOf = new WeakMap<Worker, ChatBodyRules['models']>();
-  let stopped = false;
 
-  const pool = createThreadPool<PendingCheck, FromThread>({
+  const pool = createThreadPool<BodyCheck, FromThread, CheckResult>({
     maxThreads: options.threads,
     idleMs: options.idleThreadMs,
     maxJobMs: options.maxCheckMs,
@@ -82,49 +64,21 @@ export function createBodyThreads(given: BodyThreadsOptions): BodyThreads {
       const resourceLimits = { maxOldGenerationSizeMb: maxHeapMib };
       return new Worker(options.program(), { name: 'body-check', workerData, resourceLimits });
     },
-    next: () => queue.take(),
     send,
-    onReply({ resolve, reject }, reply) {
-      if ('result' in reply) resolve(reply.result);
-      else reject(checkFailed(reply.error));
+    resultOf(reply) {
+      if ('error' in reply) throw checkFailed(reply.error);
+      return reply.result;
     },
-    onLost({ resolve, reject }, error) {
-      if (stopped) reject(noCapacity(STOPPED));
-      else if (isOutOfMemory(error)) resolve(bodyExceedsMemory());
-      else reject(checkFailed(error));
+    lost(error) {
+      if (isOutOfMemory(error)) return bodyExceedsMemory();
+      throw checkFailed(error);
     },
+    refused: (reason) =>
+      new GatewayError('no_capacity', { internalMessage: `validation of bodies: ${reason}` }),
   });
+  const queue = pool.openQueue(options.maxQueued);
 
-  function check(body: BodyCheck): Promise<CheckResult> {
-    const { owner, signal } = body;
-    if (signal.aborted) return Promise.reject(signal.reason as Error);
-    return new Promise((resolve, reject) => {
-      const pending: PendingCheck = {
-        body,
-        resolve: (result) => {
-          signal.removeEventListener('abort', onAbort);
-          resolve(result);
-        },
-        reject: (error) => {
-          signal.removeEventListener('abort', onAbort);
-          reject(error as Error);
-        },
-      };
-      // A running check finishes, and its result is discarded.
-      const onAbort = (): void => {
-        queue.remove(owner, pending);
-        pending.reject(signal.reason);
-      };
-      if (stopped || !queue.add(owner, pending)) {
-        reject(noCapacity(stopped ? STOPPED : QUEUE_FULL));
-        return;
-      }
-      signal.addEventListener('abort', onAbort);
-      pool.dispatch();
-    });
-  }
-
-  function send(worker: Worker, id: number, { body: { chunks, rules } }: PendingCheck): void {
+  function send(worker: Worker, id: number, { chunks, rules }: BodyCheck): void {
     const { models, policy, wantsSha256, format, dropsHostedTools } = rules;
     if (models !== modelsOf.get(worker)) {
       modelsOf.set(worker, models);
@@ -143,19 +97,9 @@ export function createBodyThreads(given: BodyThreadsOptions): BodyThreads {
     );
   }
 
-  async function stop(): Promise<void> {
-    stopped = true;
-    for (let next = queue.take(); next; next = queue.take()) next.reject(noCapacity(STOPPED));
-    await pool.close();
-  }
-
-  return { check, stop };
+  return { check: (body) => queue.run(body, body), stop: () => pool.close() };
 }
 
 function checkFailed(cause: unknown): GatewayError {
   return new GatewayError('internal_error', { internalMessage: 'the validation of a body failed', cause });
-}
-
-function noCapacity(internalMessage: string): GatewayError {
-  return new GatewayError('no_capacity', { internalMessage });
 }

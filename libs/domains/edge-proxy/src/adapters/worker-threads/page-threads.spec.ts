@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const threads of opened.splice(0)) await threads.stop();
 });
 
-const owner = 'org_1';
+const caller = { owner: 'org_1' };
 
 /** The pages, what is unreadable, or the code of a failure. */
 async function outcome(counting: Promise<PageCounts>): Promise<string> {
@@ -44,7 +44,7 @@ describe('the pages of a document', () => {
   it.each([1, 2, 7, 500])('are counted: %d', async (pages) => {
     const threads = open();
     const documents = [pdfDocument(pages), compressedPdfDocument(pages)];
-    expect(await threads.count(documents, owner)).toEqual({
+    expect(await threads.count(documents, caller)).toEqual({
       kind: 'counted',
       documents: [
         { pages, characters: 0 },
@@ -119,19 +119,36 @@ describe('the text of a document', () => {
 describe('a hostile document is unreadable, and the next one is counted', () => {
   it.each(Object.entries(hostilePdfDocuments))('%s', async (_fault, hostile) => {
     const threads = open();
-    const counted = await threads.count([pdfDocument(2), hostile()], owner);
+    const counted = await threads.count([pdfDocument(2), hostile()], caller);
     expect(counted).toEqual({ kind: 'unreadable', document: 1, problem: expect.stringMatching(/\.$/) });
-    expect(await outcome(threads.count([pdfDocument(2)], owner))).toBe('2');
+    expect(await outcome(threads.count([pdfDocument(2)], caller))).toBe('2');
   });
 
   it.each(Object.entries(exhaustingPdfDocuments))('%s', async (_fault, hostile) => {
     const threads = open({ maxCountMs: 2_000, maxHeapMib: 64 });
-    expect(await outcome(threads.count([hostile()], owner))).toBe('unreadable 0');
+    expect(await outcome(threads.count([hostile()], caller))).toBe('unreadable 0');
     // On a busy machine the start of a thread can take longer than this limit.
     await eventually('the next document is counted', async () => {
-      return (await outcome(threads.count([pdfDocument(2)], owner))) === '2' || undefined;
+      return (await outcome(threads.count([pdfDocument(2)], caller))) === '2' || undefined;
     });
   });
+});
+
+it('a thread counts many documents, and is replaced once it uses much memory', async () => {
+  let started = 0;
+  const threads = open({
+    program: () => {
+      started += 1;
+      return program;
+    },
+  });
+  const count = (pdf: Buffer) => outcome(threads.count([pdf], caller));
+  for (let pages = 1; pages <= 20; pages += 1) expect(await count(pdfDocument(pages))).toBe(`${pages}`);
+  expect(started).toBe(1);
+  const names = Array.from({ length: 400_000 }, (_, index) => `/Name${index} 0`).join(' ');
+  expect(await count(pdfDocumentOf('', { objects: [`<<${names}>>`] }))).toBe('1');
+  expect(await count(pdfDocument(2))).toBe('2');
+  expect(started).toBe(2);
 });
 
 it('a bomb uses no more memory than the limit of decompression', async () => {
@@ -145,7 +162,7 @@ it('a count leaves the event loop to other requests', async () => {
   const document = pdfDocument(20_000);
   let turns = 0;
   let isCounted = false;
-  const counting = outcome(open({ maxCountMs: 600_000 }).count([document], owner)).finally(
+  const counting = outcome(open({ maxCountMs: 600_000 }).count([document], caller)).finally(
     () => (isCounted = true),
   );
   while (!isCounted) {
@@ -157,30 +174,40 @@ it('a count leaves the event loop to other requests', async () => {
 });
 
 describe('the queue', () => {
-  it('is bounded per owner and in total, and owners take turns', async () => {
-    const threads = open({ threads: 1, maxQueuedPerOwner: 2, maxQueued: 3 });
-    const results = ['a', 'a', 'a', 'a', 'b', 'c'].map((each) => threads.count([pdfDocument()], each));
+  it('is bounded, and owners take turns', async () => {
+    const threads = open({ threads: 1, maxQueued: 3 });
+    const results = ['a', 'a', 'a', 'a', 'a', 'b'].map((owner) => threads.count([pdfDocument()], { owner }));
     expect(await Promise.all(results.map(outcome))).toEqual([
       '1', // Runs.
       '1',
-      'no_capacity', // Lost its place to the document of c.
-      'no_capacity', // Third queued document of its owner.
       '1',
+      'no_capacity', // Lost its place to the document of b.
+      'no_capacity', // Fourth queued document.
       '1',
     ]);
   });
 
+  it('has no cancelled document', async () => {
+    const threads = open({ threads: 1, maxQueued: 1 });
+    const cancel = new AbortController();
+    const running = outcome(threads.count([pdfDocument()], caller));
+    const queued = outcome(threads.count([pdfDocument()], { ...caller, signal: cancel.signal }));
+    cancel.abort(new Error('cancelled'));
+    expect(await outcome(threads.count([pdfDocument()], caller))).toBe('1');
+    expect(await Promise.all([running, queued])).toEqual(['1', 'cancelled']);
+  });
+
   it('is empty after a stop', async () => {
     const threads = open();
-    const results = [pdfDocument(), pdfDocument()].map((each) => outcome(threads.count([each], owner)));
+    const results = [pdfDocument(), pdfDocument()].map((each) => outcome(threads.count([each], caller)));
     await threads.stop();
     expect(await Promise.all(results)).toEqual(['no_capacity', 'no_capacity']);
-    expect(await outcome(threads.count([pdfDocument()], owner))).toBe('no_capacity');
+    expect(await outcome(threads.count([pdfDocument()], caller))).toBe('no_capacity');
   });
 });
 
 it('a missing program is an internal error, not a fault of the document', async () => {
   expect(
-    await outcome(open({ program: () => '/nowhere/page-worker.js' }).count([pdfDocument()], owner)),
+    await outcome(open({ program: () => '/nowhere/page-worker.js' }).count([pdfDocument()], caller)),
   ).toBe('internal_error');
 });

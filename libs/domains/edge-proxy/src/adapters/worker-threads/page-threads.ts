@@ -1,5 +1,4 @@
 import { Worker } from 'node:worker_threads';
-import { FairQueue } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import type { PageCounts } from '@gateway/public-api';
 import { createThreadPool, JobOverdue } from '@gateway/runtime';
@@ -9,10 +8,9 @@ import { isOutOfMemory } from './out-of-memory';
 export interface PageThreadsOptions {
   /** Path of the bundled `page-worker.ts`; called when a thread starts. */
   readonly program: () => string;
-  /** Maximum; each request with documents has a thread of its own. */
+  /** Maximum; threads start on demand. */
   readonly threads?: number;
-  /** Requests queued for a thread, per owner and in total. */
-  readonly maxQueuedPerOwner?: number;
+  /** Requests that wait for a thread. */
   readonly maxQueued?: number;
   /** Documents that take longer are refused. */
   readonly maxCountMs?: number;
@@ -30,12 +28,8 @@ export interface PageRequest {
 export interface PageReply {
   readonly id: number;
   readonly counts: PageCounts;
-}
-
-interface PendingCount {
-  readonly documents: readonly Uint8Array[];
-  readonly resolve: (counts: PageCounts) => void;
-  readonly reject: (error: GatewayError) => void;
+  /** The heap that the thread uses. */
+  readonly heapBytes: number;
 }
 
 const TOO_COMPLEX: PageCounts = {
@@ -44,60 +38,47 @@ const TOO_COMPLEX: PageCounts = {
   problem: 'the PDF documents are too complex for their pages to be counted.',
 };
 
+/** A thread that uses more is terminated, since the library keeps every name and reference that it has read. */
+const MAX_KEPT_HEAP_BYTES = 64 * 1024 * 1024;
+
+const IDLE_THREAD_MS = 60_000;
+
 const defaults = {
   threads: 1,
-  maxQueuedPerOwner: 16,
-  maxQueued: 64,
   maxCountMs: 10_000,
   maxHeapMib: 256,
 };
 
-/**
- * PageThreads over worker_threads. The thread of a request ends with it, since the library keeps every name and
- * reference that it has read.
- */
+/** PageThreads over worker_threads. */
 export function createPageThreads(given: PageThreadsOptions): PageThreads {
   const options = { ...defaults, ...given };
-  const queue = new FairQueue<PendingCount>({
-    maxPerOwner: options.maxQueuedPerOwner,
-    maxTotal: options.maxQueued,
-    onDisplaced: ({ reject }) => reject(noCapacity()),
-  });
-  let stopped = false;
-
-  const pool = createThreadPool<PendingCount, PageReply>({
+  const pool = createThreadPool<readonly Uint8Array[], PageReply, PageCounts>({
     maxThreads: options.threads,
-    idleMs: 0,
+    idleMs: IDLE_THREAD_MS,
+    keepsThread: ({ heapBytes }) => heapBytes <= MAX_KEPT_HEAP_BYTES,
     maxJobMs: options.maxCountMs,
     start() {
       const resourceLimits = { maxOldGenerationSizeMb: options.maxHeapMib };
       return new Worker(options.program(), { name: 'page-count', resourceLimits });
     },
-    next: () => queue.take(),
-    send(worker, id, { documents }) {
+    send(worker, id, documents) {
       const request: PageRequest = { id, documents };
       worker.postMessage(request, transferable(documents));
     },
-    onReply: ({ resolve }, { counts }) => resolve(counts),
-    onLost({ resolve, reject }, error) {
-      if (stopped) reject(noCapacity());
-      else if (isOutOfMemory(error) || error instanceof JobOverdue) resolve(TOO_COMPLEX);
-      else reject(countFailed(error));
+    resultOf: ({ counts }) => counts,
+    lost(error) {
+      if (isOutOfMemory(error) || error instanceof JobOverdue) return TOO_COMPLEX;
+      throw new GatewayError('internal_error', {
+        internalMessage: 'counting the pages of a document failed',
+        cause: error,
+      });
     },
+    refused: (reason) =>
+      new GatewayError('no_capacity', { internalMessage: `pages of documents: ${reason}` }),
   });
+  const queue = pool.openQueue(options.maxQueued);
 
-  return {
-    count: (documents, owner) =>
-      new Promise((resolve, reject) => {
-        if (stopped || !queue.add(owner, { documents, resolve, reject })) reject(noCapacity());
-        else pool.dispatch();
-      }),
-    async stop() {
-      stopped = true;
-      for (let next = queue.take(); next; next = queue.take()) next.reject(noCapacity());
-      await pool.close();
-    },
-  };
+  return { count: (documents, caller) => queue.run(documents, caller), stop: () => pool.close() };
 }
 
 /** Bytes that share their ArrayBuffer are copied instead. */
@@ -105,17 +86,4 @@ function transferable(documents: readonly Uint8Array[]): ArrayBuffer[] {
   return documents
     .filter(({ buffer, byteLength }) => buffer.byteLength === byteLength)
     .map(({ buffer }) => buffer as ArrayBuffer);
-}
-
-function noCapacity(): GatewayError {
-  return new GatewayError('no_capacity', {
-    internalMessage: 'too many documents are queued, or the threads are stopped',
-  });
-}
-
-function countFailed(cause: unknown): GatewayError {
-  return new GatewayError('internal_error', {
-    internalMessage: 'counting the pages of a document failed',
-    cause,
-  });
 }

@@ -1,25 +1,28 @@
+import { getHeapStatistics } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
-import type { DocumentSize } from '@gateway/public-api';
+import type { DocumentSize, PageCounts } from '@gateway/public-api';
 import { countPages } from './count-pages';
 import type { PageReply, PageRequest } from './page-threads';
 import { lowerPriority } from './priority';
 
-/** The program of a thread that counts the pages of one request, in a bundle with the library that reads PDF. */
+/** The program of a thread that counts the pages of documents, in a bundle with the library that reads PDF. */
 lowerPriority();
 // The library warns about broken documents.
 Object.assign(console, { warn: () => {} });
 
 parentPort?.on('message', (request: PageRequest) => {
-  void count(request).then((reply) => parentPort?.postMessage(reply));
+  void count(request.documents).then((counts) => {
+    const { used_heap_size: heapBytes } = getHeapStatistics();
+    parentPort?.postMessage({ id: request.id, counts, heapBytes } satisfies PageReply);
+  });
 });
 
-async function count({ id, documents }: PageRequest): Promise<PageReply> {
+async function count(documents: PageRequest['documents']): Promise<PageCounts> {
   const counts: DocumentSize[] = [];
   for (const [document, pdf] of documents.entries()) {
     const counted = await countPages(pdf);
-    if ('problem' in counted)
-      return { id, counts: { kind: 'unreadable', document, problem: counted.problem } };
+    if ('problem' in counted) return { kind: 'unreadable', document, problem: counted.problem };
     counts.push(counted);
   }
-  return { id, counts: { kind: 'counted', documents: counts } };
+  return { kind: 'counted', documents: counts };
 }

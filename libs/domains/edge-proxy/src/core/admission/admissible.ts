@@ -1,4 +1,4 @@
-import type { UnixMs } from '@gateway/base';
+import type { CancelSignal, UnixMs } from '@gateway/base';
 import type { KeyGrant } from '@gateway/contracts/auth';
 import type { RateLimitState, SpendLimits, ValidatedChatRequest } from '@gateway/public-api';
 
@@ -6,8 +6,8 @@ import type { RateLimitState, SpendLimits, ValidatedChatRequest } from '@gateway
 export interface Client {
   /** Whether it disconnected before the response was complete. */
   readonly isCancelled: () => boolean;
-  /** Calls back once when it disconnects, or immediately when it already has. */
-  readonly onCancelled: (callback: () => void) => void;
+  /** Aborts when it disconnects. */
+  readonly signal: CancelSignal;
   /** Throws once it has disconnected; no response is sent. */
   readonly throwIfCancelled: () => void;
 }

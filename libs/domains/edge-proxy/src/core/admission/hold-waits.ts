@@ -1,4 +1,4 @@
-import { backoffMs, Cancellation, sleep } from '@gateway/base';
+import { backoffMs, sleep } from '@gateway/base';
 import type { Hold, HoldResult } from '@gateway/contracts/billing-ledger';
 import { limits } from '../limits';
 import type { Client } from './admissible';
@@ -60,15 +60,14 @@ export function createHoldWaits({ maxWaitMs, now, random }: HoldWaitsOptions): H
     client: Client,
     first: HoldResult,
   ): Promise<HoldResult> {
-    const cancel = new Cancellation();
-    client.onCancelled(() => cancel.abort());
+    const { signal } = client;
     const endMs = now() + maxWaitMs;
     let result = first;
     for (let attempts = 1; isTemporary(result); attempts += 1) {
       const leftMs = endMs - now();
       if (leftMs <= 0) break;
-      await sleep(Math.min(leftMs, backoffMs(attempts, limits.holdWaits.backoff, random())), cancel);
-      if (cancel.aborted) break;
+      await sleep(Math.min(leftMs, backoffMs(attempts, limits.holdWaits.backoff, random())), signal);
+      if (signal.aborted) break;
       result = await reservation.hold(request);
     }
     return result;

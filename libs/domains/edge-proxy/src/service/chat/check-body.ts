@@ -21,7 +21,6 @@ import {
 } from '@gateway/public-api';
 import { type BodyThreads, type CheckedBody, limits, type ModelCatalogue } from '../../core';
 import type { Exchange } from '../http/exchange';
-import { RequestCancelled } from '../http/request-cancelled';
 import { readIdempotencyScope, readLastEventId } from './idempotent-request';
 import { readSpendLimits } from './read-spend-limits';
 
@@ -63,7 +62,7 @@ export async function checkBody(
     format,
     tokenCounter: ports.tokenCounter,
     pageCounter: ports.pageCounter,
-    owner: grant.organizationId,
+    caller: { owner: grant.organizationId, signal: exchange.signal },
   });
   if (isRefusal(chat)) return chat;
   if (isRefusal(scope)) return scope;
@@ -143,16 +142,14 @@ function checkInline(
   return checkChatBody(bytes, rules, sha256, measure);
 }
 
-async function checkInThread(
+function checkInThread(
   { bodyThreads }: CheckBodyPorts,
   exchange: Exchange,
   { organizationId }: KeyGrant,
   chunks: readonly Uint8Array[],
   rules: ChatBodyRules,
 ): Promise<CheckedChatBody | RefusedChatBody> {
-  const cancel = new AbortController();
-  exchange.onCancelled(() => cancel.abort(new RequestCancelled()));
-  return bodyThreads.check({ owner: organizationId, chunks, rules, signal: cancel.signal });
+  return bodyThreads.check({ owner: organizationId, chunks, rules, signal: exchange.signal });
 }
 
 function sha256(text: string): Uint8Array {

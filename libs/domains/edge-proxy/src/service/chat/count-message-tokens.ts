@@ -25,10 +25,10 @@ export async function countMessageTokens(
     if (!model)
       throw new Error('the model is missing from the catalogue that the request was checked against');
     const { tokenCounter, pageCounter } = checking;
-    const { organizationId } = grant;
-    const request = await countDocuments(checked, model, pageCounter, organizationId);
+    const caller = { owner: grant.organizationId, signal: exchange.signal };
+    const request = await countDocuments(checked, model, pageCounter, caller);
     if (isRefusal(request)) return request;
-    return { tokens: await estimateInputTokens(request.input, model, tokenCounter, organizationId) };
+    return { tokens: await estimateInputTokens(request.input, model, tokenCounter, caller) };
   });
   if (isRefusal(received)) return writer.error(exchange, refusalError(received));
   receiving.abuseLimiter.countFreeRequest(received.grant, received.bytes);

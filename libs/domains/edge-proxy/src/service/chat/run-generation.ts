@@ -68,10 +68,9 @@ export interface GenerationRun {
  */
 export async function runGeneration(ports: RunGenerationPorts, run: GenerationRun): Promise<void> {
   const { exchange, request, reservation, runToCompletion } = run;
-  const cancel = new Cancellation();
-  if (!runToCompletion) exchange.onCancelled(() => cancel.abort());
+  const signal = runToCompletion ? new Cancellation() : exchange.signal;
   const forwarded = await forwardFrames(ports, run, (onMessage) =>
-    ports.generationRunner.run(request, callOf(ports, exchange, cancel), onMessage),
+    ports.generationRunner.run(request, callOf(ports, exchange, signal), onMessage),
   );
   const { finished, thrown, hasStarted } = forwarded;
 
@@ -125,8 +124,6 @@ export async function followGeneration(
   followed: FollowedGeneration,
 ): Promise<boolean> {
   const { exchange, request, response, lastEventId } = followed;
-  const cancel = new Cancellation();
-  exchange.onCancelled(() => cancel.abort());
   const { generationId, organizationId } = request;
   exchange.report.generationId = generationId;
   const forwarded = await forwardFrames(
@@ -135,7 +132,7 @@ export async function followGeneration(
     (onMessage) =>
       ports.generationRunner.follow(
         { generationId, organizationId, afterEvent: routerEventAfter(response.format, lastEventId) },
-        callOf(ports, exchange, cancel),
+        callOf(ports, exchange, exchange.signal),
         onMessage,
       ),
     REPLAYED,

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Cancellation, throwIfAborted } from '@gateway/base';
 import type { KeyGrant } from '@gateway/contracts/auth';
 import type { GatewayError } from '@gateway/errors';
 import type { EndpointName, RateLimitState } from '@gateway/public-api';
@@ -58,8 +59,7 @@ export function openExchange(
   response: ServerResponse,
   { route, requestId, startedAtMs, span, onClose }: ExchangeStart,
 ): Exchange {
-  let cancelled = false;
-  let callbacks: (() => void)[] = [];
+  const signal = new Cancellation();
 
   const exchange: Exchange = {
     request,
@@ -77,20 +77,12 @@ export function openExchange(
       generationRecorded: undefined,
       error: undefined,
     },
-    isCancelled: () => cancelled,
-    onCancelled: (callback) => {
-      if (cancelled) callback();
-      else callbacks.push(callback);
-    },
-    throwIfCancelled: () => {
-      if (cancelled) throw new RequestCancelled();
-    },
+    signal,
+    isCancelled: () => signal.aborted,
+    throwIfCancelled: () => throwIfAborted(signal),
   };
   response.on('close', () => {
-    cancelled = !response.writableFinished;
-    const pending = callbacks;
-    callbacks = [];
-    if (cancelled) for (const callback of pending) callback();
+    if (!response.writableFinished) signal.abort(new RequestCancelled());
     onClose(exchange);
   });
   return exchange;

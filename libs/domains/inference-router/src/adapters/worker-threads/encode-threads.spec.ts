@@ -64,12 +64,12 @@ it('a request that no dialect could have received is an internal error', async (
 });
 
 it('a full queue refuses, and a cancelled request leaves it', async () => {
-  const threads = open({ threads: 1, maxQueuedPerOwner: 1 });
+  const threads = open({ threads: 1, maxQueued: 2 });
   const running = threads.encode(job());
   const caller = new Cancellation();
   const queued = threads.encode(job({}, { signal: caller }));
-  await expect(threads.encode(job())).rejects.toMatchObject({ kind: 'bulkhead_full' });
   const other = threads.encode(job({}, { owner: 'org-2' }));
+  await expect(threads.encode(job())).rejects.toMatchObject({ kind: 'bulkhead_full' });
   caller.abort(new UpstreamFailure('cancelled', { detail: 'cancelled' }));
   await expect(queued).rejects.toMatchObject({ kind: 'cancelled' });
   const next = threads.encode(job());

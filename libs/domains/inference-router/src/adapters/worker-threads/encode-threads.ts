@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { FairQueue } from '@gateway/base';
 import { GatewayError } from '@gateway/errors';
 import { createThreadPool } from '@gateway/runtime';
 import { UpstreamFailure } from '../../core/failure/upstream-failure';
@@ -16,8 +15,7 @@ export interface EncodeThreadsOptions {
   readonly program?: () => string;
   /** Maximum; threads start on demand. */
   readonly threads?: number;
-  /** Requests queued for a thread, per organization and in total. */
-  readonly maxQueuedPerOwner?: number;
+  /** Requests that wait for a thread. */
   readonly maxQueued?: number;
   /** An idle thread is terminated after this long. */
   readonly idleThreadMs?: number;
@@ -26,65 +24,37 @@ export interface EncodeThreadsOptions {
 /** A request that takes longer fails. The largest body takes about a second. */
 const MAX_ENCODE_MS = 60_000;
 
-interface PendingJob {
-  readonly job: EncodeJob;
-  readonly resolve: (encoded: Uint8Array) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** EncodeThreads over worker_threads. Organizations take turns. */
 export function createEncodeThreads({
   program = builtProgram,
   threads = 2,
-  maxQueuedPerOwner = 16,
-  maxQueued = 256,
+  maxQueued,
   idleThreadMs = 60_000,
 }: EncodeThreadsOptions = {}): EncodeThreads {
-  const queue = new FairQueue<PendingJob>({
-    maxPerOwner: maxQueuedPerOwner,
-    maxTotal: maxQueued,
-    onDisplaced: ({ reject }) => reject(noCapacity()),
-  });
-  const pool = createThreadPool<PendingJob, EncodeReply>({
+  const pool = createThreadPool<EncodeJob, EncodeReply, Uint8Array>({
     maxThreads: threads,
     idleMs: idleThreadMs,
     maxJobMs: MAX_ENCODE_MS,
     start: () => new Worker(program(), { name: 'encode-request' }),
-    next: () => queue.take(),
-    send: (worker, id, { job: { dialect, body, call } }) =>
+    send: (worker, id, { dialect, body, call }) =>
       worker.postMessage({ id, dialect, body, call } satisfies EncodeMessage),
-    onReply: ({ resolve, reject }, reply) => {
-      if ('encoded' in reply) resolve(reply.encoded);
-      else reject(failureOf(reply));
+    resultOf(reply) {
+      if ('encoded' in reply) return reply.encoded;
+      throw failureOf(reply);
     },
-    onLost: ({ reject }, error) => reject(encodingFailed(error)),
+    lost(error) {
+      throw encodingFailed(error);
+    },
+    refused: (reason) => new UpstreamFailure('bulkhead_full', { detail: `encoding of requests: ${reason}` }),
   });
+  const queue = pool.openQueue(maxQueued);
   return {
-    encode(job) {
-      const { owner, signal } = job;
-      return new Promise((resolve, reject) => {
-        const settle =
-          <Value>(settled: (value: Value) => void) =>
-          (value: Value) => {
-            signal.removeEventListener('abort', onAbort);
-            settled(value);
-          };
-        const pending: PendingJob = { job, resolve: settle(resolve), reject: settle(reject) };
-        // A request that is being encoded is finished, and its result discarded.
-        const onAbort = () => {
-          queue.remove(owner, pending);
-          pending.reject(new UpstreamFailure('cancelled', { detail: 'cancelled before its dispatch' }));
-        };
-        if (signal.aborted) return onAbort();
-        if (!queue.add(owner, pending)) return reject(noCapacity());
-        signal.addEventListener('abort', onAbort, { once: true });
-        pool.dispatch();
-      });
-    },
-    async close() {
-      for (let next = queue.take(); next; next = queue.take()) next.reject(noCapacity());
-      await pool.close();
-    },
+    encode: (job) =>
+      queue.run(job, job).catch((error: unknown) => {
+        if (!job.signal.aborted) throw error;
+        throw new UpstreamFailure('cancelled', { detail: 'cancelled before its dispatch' });
+      }),
+    close: () => pool.close(),
   };
 }
 
@@ -106,8 +76,4 @@ function failureOf(reply: Exclude<EncodeReply, { encoded: Uint8Array }>): Error 
 
 function encodingFailed(cause: unknown): GatewayError {
   return new GatewayError('internal_error', { internalMessage: 'a request was not encoded', cause });
-}
-
-function noCapacity(): UpstreamFailure {
-  return new UpstreamFailure('bulkhead_full', { detail: 'too many large requests are being encoded' });
 }

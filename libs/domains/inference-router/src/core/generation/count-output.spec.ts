@@ -23,7 +23,7 @@ describe('counting the output of a model', () => {
       tokens: 4,
       isEstimated: false,
     });
-    expect(calls).toEqual([[['Hello world', 'Hello'], 'o200k_base', 'org']]);
+    expect(calls).toEqual([[['Hello world', 'Hello'], 'o200k_base', { owner: 'org' }]]);
     expect(await countOutput(counter, [], counting, 'org')).toEqual({ tokens: 0, isEstimated: false });
     expect(calls).toHaveLength(1);
   });

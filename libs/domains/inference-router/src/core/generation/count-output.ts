@@ -24,7 +24,7 @@ export function countOutput(
 ): CountedOutput | Promise<CountedOutput> {
   if (texts.length === 0) return { tokens: 0, isEstimated: false };
   const counted = (tokens: number) => ({ tokens: Math.ceil(tokens * factor), isEstimated: false });
-  const counting = counter.countAll(texts, encoding, organizationId);
+  const counting = counter.countAll(texts, encoding, { owner: organizationId });
   return typeof counting === 'number' ? counted(counting) : counting.then(counted, estimate);
 
   function estimate(error: unknown): CountedOutput {

@@ -1,5 +1,13 @@
 import type { RequestedResponse } from '../formats/requested-response';
-import type { CacheWriteLifetime, NanoUsd, Prices, Tag, TargetPlace, TargetRules } from '@gateway/base';
+import type {
+  CacheWriteLifetime,
+  JobCaller,
+  NanoUsd,
+  Prices,
+  Tag,
+  TargetPlace,
+  TargetRules,
+} from '@gateway/base';
 
 export type ImageFormula = 'tiles' | 'patches' | 'pixels' | 'gemini_tiles' | 'constant';
 
@@ -64,8 +72,8 @@ export interface CallerPolicy {
  * GatewayError `no_capacity` when overloaded.
  */
 export interface TokenCounter {
-  /** @param owner - of the text: counts of its segments may be cached for later texts of this owner. */
-  count(text: string, encoding: string, owner?: string): number | Promise<number>;
+  /** @param caller - counts of the text's segments may be cached for later texts of the same owner. */
+  count(text: string, encoding: string, caller?: JobCaller): number | Promise<number>;
   /** For a text so long that it is counted by its size; same result as `count`. */
   countSize(size: TextSize): number;
 }
@@ -75,8 +83,7 @@ export interface TokenCounter {
  * result. Rejects with the GatewayError `no_capacity` when overloaded.
  */
 export interface PageCounter {
-  /** @param owner - of the documents: owners take turns. */
-  count(documents: readonly Uint8Array[], owner: string): Promise<PageCounts>;
+  count(documents: readonly Uint8Array[], caller?: JobCaller): Promise<PageCounts>;
 }
 
 export interface DocumentSize {

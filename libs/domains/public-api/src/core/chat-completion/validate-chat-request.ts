@@ -1,4 +1,4 @@
-import { wellFormedJson, type CacheWriteLifetime } from '@gateway/base';
+import { wellFormedJson, type CacheWriteLifetime, type JobCaller } from '@gateway/base';
 import { isRefusal, type Refusal } from '@gateway/errors';
 import { checkEmbeddings } from '../formats/embeddings/check-embeddings';
 import { countEmbeddings } from '../formats/embeddings/count-embeddings';
@@ -52,8 +52,8 @@ export interface ChatValidation extends ChatRules {
   readonly tokenCounter: TokenCounter;
   /** Absent: documents are refused. */
   readonly pageCounter?: PageCounter;
-  /** The owner of the request, see TokenCounter. */
-  readonly owner?: string;
+  /** The caller of the counts, see TokenCounter. */
+  readonly caller?: JobCaller;
 }
 
 /**
@@ -152,11 +152,11 @@ export function countChatRequest(
   uncounted: UncountedChatRequest,
   validation: ChatValidation,
 ): ValidatedChatRequest | Refusal | Promise<ValidatedChatRequest | Refusal> {
-  const { findModel, tokenCounter, pageCounter, owner, format } = validation;
+  const { findModel, tokenCounter, pageCounter, caller, format } = validation;
   const model = findModel(uncounted.modelId);
   if (!model) throw new Error('the model is missing from the catalogue that the request was checked against');
-  if (format === 'embeddings') return countEmbeddings(uncounted, model, tokenCounter, owner);
-  const counted = countDocuments(uncounted, model, pageCounter, owner ?? '');
+  if (format === 'embeddings') return countEmbeddings(uncounted, model, tokenCounter, caller);
+  const counted = countDocuments(uncounted, model, pageCounter, caller);
   const finish = (request: UncountedChatRequest | Refusal) =>
     isRefusal(request) ? request : countText(request, model, { ...validation, format });
   return counted instanceof Promise ? counted.then(finish) : finish(counted);
@@ -168,7 +168,7 @@ function countText(
   {
     policy,
     tokenCounter,
-    owner,
+    caller,
     format = 'chat',
   }: ChatValidation & { readonly format?: ChatFormatName | undefined },
 ): ValidatedChatRequest | Refusal | Promise<ValidatedChatRequest | Refusal> {
@@ -177,7 +177,7 @@ function countText(
     if (typeof outputTokens !== 'number') return inFormat(outputTokens, chatRequestFormats[format]);
     return validated(request, model, inputTokens, outputTokens);
   };
-  const estimate = estimateInputTokens(request.input, model, tokenCounter, owner);
+  const estimate = estimateInputTokens(request.input, model, tokenCounter, caller);
   return typeof estimate === 'number' ? finish(estimate) : estimate.then(finish);
 }
 

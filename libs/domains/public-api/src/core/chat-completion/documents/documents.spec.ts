@@ -57,7 +57,7 @@ async function validate(
       findModel: (id) => models.get(id),
       tokenCounter: quarterCounter,
       pageCounter,
-      owner: 'org_1',
+      caller: { owner: 'org_1' },
       format,
     },
   );
@@ -101,7 +101,7 @@ describe.each(Object.entries(formats))('a document in the format %s', (name, for
       documents: [{ pages: 1, characters: 0 }],
     }));
     await validate(given, body, { count });
-    expect(count).toHaveBeenCalledWith([expect.anything()], 'org_1');
+    expect(count).toHaveBeenCalledWith([expect.anything()], { owner: 'org_1' });
     const [[[pdf]]] = count.mock.calls as unknown as [[[Uint8Array]]];
     expect(Buffer.from(pdf).equals(BYTES)).toBe(true);
   });

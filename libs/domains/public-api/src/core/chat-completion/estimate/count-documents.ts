@@ -1,3 +1,4 @@
+import type { JobCaller } from '@gateway/base';
 import type { Refusal } from '@gateway/errors';
 import { invalidValue } from '../rules/field-values';
 import type { DocumentSize, ModelView, PageCounter, UncountedChatRequest, UncountedInput } from '../types';
@@ -10,21 +11,20 @@ const CHARACTERS_PER_TOKEN = 4;
  * pages cannot be counted.
  *
  * @param pageCounter - absent: documents are refused.
- * @param owner - see PageCounter.
  * @returns the request itself where it has no documents.
  */
 export function countDocuments(
   request: UncountedChatRequest,
   model: ModelView,
   pageCounter: PageCounter | undefined,
-  owner: string,
+  caller?: JobCaller,
 ): UncountedChatRequest | Refusal | Promise<UncountedChatRequest | Refusal> {
   const { documents = [], ...input } = request.input;
   const [first] = documents;
   if (first === undefined) return request;
   if (!pageCounter) return invalidValue(first.path, 'documents are not supported here.');
   const files = documents.map(({ pdf }) => pdf);
-  return pageCounter.count(files, owner).then((counts) => {
+  return pageCounter.count(files, caller).then((counts) => {
     if (counts.kind === 'counted') return { ...request, input: withPages(input, counts.documents, model) };
     return invalidValue(documents[counts.document]?.path ?? first.path, counts.problem);
   });

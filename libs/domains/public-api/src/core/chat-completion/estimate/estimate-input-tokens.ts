@@ -1,3 +1,4 @@
+import type { JobCaller } from '@gateway/base';
 import type { JsonObject } from '../../json/json-value';
 import type { FoundImage } from '../rules/images';
 import { isExtraParameter } from '../rules/unknown-parameter';
@@ -44,19 +45,19 @@ export function uncountedInput(
  * The estimate of a request's input tokens, used for the context check, the
  * token limit and the held amount. Deterministic.
  *
- * @param owner - of the request, see TokenCounter.
+ * @param caller - see TokenCounter.
  */
 export function estimateInputTokens(
   input: UncountedInput,
   { tokenCounting }: ModelView,
   tokenCounter: TokenCounter,
-  owner?: string,
+  caller?: JobCaller,
 ): number | Promise<number> {
   const total = (textTokens: number): number =>
     Math.ceil((textTokens + input.overheadTokens) * tokenCounting.factor) + input.parts.imageTokens;
   const counted =
     typeof input.text === 'string'
-      ? tokenCounter.count(input.text, tokenCounting.encoding, owner)
+      ? tokenCounter.count(input.text, tokenCounting.encoding, caller)
       : tokenCounter.countSize(input.text);
   return typeof counted === 'number' ? total(counted) : counted.then(total);
 }

@@ -1,3 +1,4 @@
+import type { JobCaller } from '@gateway/base';
 import { refuse, type Refusal } from '@gateway/errors';
 import { invalidValue } from '../../chat-completion/rules/field-values';
 import type {
@@ -21,13 +22,13 @@ export function countEmbeddings(
   uncounted: UncountedChatRequest,
   model: ModelView,
   tokenCounter: TokenCounter,
-  owner: string | undefined,
+  caller: JobCaller | undefined,
 ): ValidatedChatRequest | Refusal | Promise<ValidatedChatRequest | Refusal> {
   const { text, embeddings } = uncounted.input;
   if (!embeddings) throw new Error('a request for embeddings without inputs');
   const { encoding, factor } = model.tokenCounting;
   const count = (each: string | TextSize) =>
-    typeof each === 'string' ? tokenCounter.count(each, encoding, owner) : tokenCounter.countSize(each);
+    typeof each === 'string' ? tokenCounter.count(each, encoding, caller) : tokenCounter.countSize(each);
   const finish = (textTokens: number) => {
     const marks = embeddings.inputs * TOKENS_PER_INPUT;
     const tokens = Math.ceil((textTokens + marks) * factor) + embeddings.tokens;
