@@ -59,9 +59,10 @@ export interface BodyThreads {
 /**
  * Counts the pages of documents in threads.
  *
- * Duties: the event loop never reads a document. Owners take turns. The queue is bounded; beyond that, `count`
- * rejects with the GatewayError `no_capacity`. A cancelled count leaves the queue and rejects with the signal's reason. Documents that need too much time or memory have a result
- * that says so. The documents may be transferred to a thread: the caller must not read them afterwards.
+ * Duties: the event loop never reads a document. Owners take turns. The queue is bounded; beyond that, `count` rejects
+ * with the GatewayError `no_capacity`. A cancelled count leaves the queue and rejects with the signal's reason. Documents
+ * that need too much time or memory have a result that says so. The documents may be transferred to a thread: the caller
+ * must not read them afterwards.
  */
 export interface PageThreads extends PageCounter {
   /** Rejects pending counts and all later ones. */
