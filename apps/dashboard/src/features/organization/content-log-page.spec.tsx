@@ -8,7 +8,7 @@ import { renderPage } from '../../testing/render-page';
 const READ = 'GET /api/organizations/{organization_id}/content-log';
 const SET = 'PUT /api/organizations/{organization_id}/content-log';
 const OFF = {
-  ...{ enabled: false, available: true, retention_days: 7 },
+  ...{ enabled: false, has_contents: false, available: true, retention_days: 7 },
   ...{ max_retention_days: 30, max_bytes: 262_144 },
 };
 
@@ -39,6 +39,25 @@ describe('the content log page', () => {
     show();
     await screen.findByText('The platform has no key to encrypt content. An operator can configure one.');
     expect(screen.queryByRole('button', { name: 'Turn on' })).toBeNull();
+  });
+
+  it('offers to erase what is stored only where something is or can be', async () => {
+    const eraseAll = 'DELETE /api/organizations/{organization_id}/content-log/contents';
+    show();
+    await button('Turn on');
+    expect(screen.queryByRole('button', { name: 'Erase everything' })).toBeNull();
+    cleanup();
+    api.on(READ, () => ({ content_log: { ...OFF, has_contents: true } }));
+    api.on(eraseAll, () => undefined);
+    show();
+    await screen.findByText('Earlier ones are stored.', { exact: false });
+    await userEvent.click(await button('Erase everything'));
+    api.on(READ, () => ({ content_log: OFF }));
+    await userEvent.click(
+      screen.getAllByRole('button', { name: 'Erase everything', hidden: true }).at(-1) as Element,
+    );
+    await waitFor(() => expect(screen.queryByText('Earlier ones are stored.', { exact: false })).toBeNull());
+    expect(api.requestsTo(eraseAll)).toHaveLength(1);
   });
 
   it('turns it on after a confirmation, and off with an erasure', async () => {

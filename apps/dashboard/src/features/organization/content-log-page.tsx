@@ -41,10 +41,15 @@ export function ContentLogPage() {
                 {query.data.enabled ? (
                   <Badge tone="good">Stored</Badge>
                 ) : (
-                  <Badge tone="faint">Not stored</Badge>
+                  <>
+                    <Badge tone="faint">Not stored</Badge>
+                    {query.data.has_contents && ' Earlier ones are stored.'}
+                  </>
                 )}
               </Fact>
-              {query.data.enabled && <Fact name="Deleted after">{days(query.data.retention_days)}</Fact>}
+              {(query.data.enabled || query.data.has_contents) && (
+                <Fact name="Deleted after">{days(query.data.retention_days)}</Fact>
+              )}
               <Fact name="Size">
                 Prompts and responses above {count(Math.round(query.data.max_bytes / 1024))} KiB are cut.
                 Images are not stored.
@@ -98,7 +103,8 @@ function Manage({ organizationId, log }: ManageProps) {
   const eraseAll = useMutation({
     mutationFn: () =>
       api.call('DELETE /api/organizations/{organization_id}/content-log/contents', { params }),
-    onSuccess: () => {
+    onSuccess: async () => {
+      await queryClient.invalidateQueries(contentLogQuery(organizationId));
       openDialog(undefined);
       toast('All prompts and responses were erased.');
     },
@@ -131,9 +137,11 @@ function Manage({ organizationId, log }: ManageProps) {
             {log.enabled ? 'Save' : 'Turn on'}
           </Button>
           {log.enabled && <Button onClick={() => openDialog('set')}>Turn off</Button>}
-          <Button kind="danger" onClick={() => openDialog('erase')}>
-            Erase everything
-          </Button>
+          {(log.enabled || log.has_contents) && (
+            <Button kind="danger" onClick={() => openDialog('erase')}>
+              Erase everything
+            </Button>
+          )}
         </div>
       </Form>
       <Confirm

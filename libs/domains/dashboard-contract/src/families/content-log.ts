@@ -7,6 +7,9 @@ const days = z.int().min(1);
 const contentLog = z
   .object({
     enabled: z.boolean(),
+    has_contents: z
+      .boolean()
+      .meta({ description: 'Whether any prompt is stored, also from before it was turned off.' }),
     retention_days: days,
     max_retention_days: days.meta({ description: "The platform's maximum." }),
     max_bytes: z

@@ -39,18 +39,22 @@ export function createContentLogEndpoints({
 }: ContentLogEndpointPorts): readonly Implementation[] {
   const auditBy = (change: AuditedChange) => auditOf(change, { newId, clock });
 
-  const stateView = (settings: ContentLogSettings | undefined) => ({
-    enabled: settings?.enabled ?? false,
-    retention_days: Math.min(settings?.retentionDays ?? DEFAULT_RETENTION_DAYS, maxRetentionDays),
-    max_retention_days: maxRetentionDays,
-    max_bytes: maxBytes,
-    available: contentLog !== undefined,
-  });
+  async function stateOf(organizationId: string) {
+    const state = await contentLog?.store.state(organizationId);
+    return {
+      enabled: state?.enabled ?? false,
+      has_contents: state?.hasContents ?? false,
+      retention_days: Math.min(state?.retentionDays ?? DEFAULT_RETENTION_DAYS, maxRetentionDays),
+      max_retention_days: maxRetentionDays,
+      max_bytes: maxBytes,
+      available: contentLog !== undefined,
+    };
+  }
   const { get, set, read, erase, eraseAll } = endpoints.contentLog;
 
   return [
     implement(get, async ({ params }) => ({
-      content_log: stateView(await contentLog?.store.settings(params.organization_id)),
+      content_log: await stateOf(params.organization_id),
     })),
 
     implement(set, async ({ params: { organization_id: organizationId }, body, actor }) => {
@@ -68,7 +72,7 @@ export function createContentLogEndpoints({
         });
       }
       const change = { organizationId, enabled, retentionDays, erase: erases };
-      const settings = await contentLog.store.set(change, (before, after) =>
+      await contentLog.store.set(change, (before, after) =>
         auditBy({
           actor,
           organizationId,
@@ -78,7 +82,7 @@ export function createContentLogEndpoints({
         }),
       );
       await contentLog.refresh();
-      return { content_log: stateView(settings) };
+      return { content_log: await stateOf(organizationId) };
     }),
 
     implement(eraseAll, async ({ params: { organization_id: organizationId }, actor }) => {

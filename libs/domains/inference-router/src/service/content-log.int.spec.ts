@@ -517,10 +517,25 @@ describe('an organization that has it on', () => {
     }
     expect(await client.call(endpoints.contentLog.get, inOrganization())).toEqual({
       content_log: {
-        ...{ enabled: true, retention_days: 7, available: true },
+        ...{ enabled: true, has_contents: false, retention_days: 7, available: true },
         ...{ max_retention_days: MAX_DAYS, max_bytes: MAX_BYTES },
       },
     });
+  });
+
+  it('reports whether anything is stored', async () => {
+    const hasContents = async () => {
+      const { content_log: state } = await clientFor(owner).call(endpoints.contentLog.get, inOrganization());
+      return state.has_contents;
+    };
+    await run();
+    await settled(1);
+    expect(await hasContents()).toBe(true);
+    const client = clientFor(owner);
+    const off = { ...inOrganization(), body: { enabled: false } };
+    expect((await client.call(endpoints.contentLog.set, off)).content_log.has_contents).toBe(true);
+    await client.call(endpoints.contentLog.eraseAll, inOrganization());
+    expect(await hasContents()).toBe(false);
   });
 
   it('stays readable with a rotated secrets key', async () => {

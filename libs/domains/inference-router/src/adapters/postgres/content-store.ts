@@ -141,12 +141,16 @@ export function createPostgresContentStore({
       return new Set(rows.map((row) => row.organization_id));
     },
 
-    async settings(organizationId) {
-      const { rows } = await pool.query<LogRow>(
-        'select enabled, retention_days from content_logs where organization_id = $1',
+    async state(organizationId) {
+      const { rows } = await pool.query<LogRow & { readonly has_contents: boolean }>(
+        `select enabled, retention_days, exists (
+           select from generation_contents content
+           where content.organization_id = log.organization_id and content.key_number = log.key_number
+         ) as has_contents
+         from content_logs log where organization_id = $1`,
         [organizationId],
       );
-      return rows[0] && settingsOf(rows[0]);
+      return rows[0] && { ...settingsOf(rows[0]), hasContents: rows[0].has_contents };
     },
 
     async store(contents) {
@@ -177,7 +181,7 @@ export function createPostgresContentStore({
     },
 
     async set({ organizationId, erase, ...changes }, auditOf) {
-      const settings = await inTransaction(pool, async (client) => {
+      await inTransaction(pool, async (client) => {
         await client.query(
           `insert into content_logs (organization_id, enabled, retention_days, since_unix_ms, encrypted_key)
            values ($1, false, $2, 0, $3) on conflict do nothing`,
@@ -196,17 +200,15 @@ export function createPostgresContentStore({
         };
         const { enabled, retentionDays } = after;
         const isSame = before.enabled === enabled && before.retentionDays === retentionDays;
-        if (isSame && !erase) return after;
+        if (isSame && !erase) return;
         await client.query(
           `update content_logs set enabled = $2, retention_days = $3, since_unix_ms = $4 where organization_id = $1`,
           [organizationId, enabled, retentionDays, enabled && !row.enabled ? clock.now() : row.since_unix_ms],
         );
         if (erase) await replaceKey(client, organizationId);
         await insertAuditEntry(client, INFERENCE_ROUTER_SCHEMA, auditOf(before, after));
-        return after;
       });
       if (erase) await deleteUnreadable(organizationId);
-      return settings;
     },
 
     read: (organizationId, generationId, audit) =>

@@ -21,6 +21,11 @@ export interface ContentLogSettings {
   readonly retentionDays: number;
 }
 
+export interface ContentLogState extends ContentLogSettings {
+  /** Whether anything is stored. */
+  readonly hasContents: boolean;
+}
+
 /** Absent settings keep their value. */
 interface SetContentLog extends Partial<ContentLogSettings> {
   readonly organizationId: string;
@@ -47,14 +52,14 @@ export interface ContentStore {
   /** The organizations that have it on. */
   enabled(): Promise<ReadonlySet<string>>;
   /** Undefined for an organization that never had it on. */
-  settings(organizationId: string): Promise<ContentLogSettings | undefined>;
+  state(organizationId: string): Promise<ContentLogState | undefined>;
   /** @returns how many were stored. Repeated generations are stored once. */
   store(contents: readonly GenerationContent[]): Promise<number>;
-  /** @param auditOf - not called if nothing changes. @returns the settings after. */
+  /** @param auditOf - not called if nothing changes. */
   set(
     change: SetContentLog,
     auditOf: (before: ContentLogSettings, after: ContentLogSettings) => AuditEntry,
-  ): Promise<ContentLogSettings>;
+  ): Promise<void>;
   /** Undefined if nothing is stored, or its time is over. */
   read(organizationId: string, generationId: string, audit: AuditEntry): Promise<StoredContent | undefined>;
   /** @returns false if nothing was stored. */
