@@ -4,11 +4,11 @@ import type { BillingLedgerDefinition } from '@gateway/contracts/billing-ledger'
 import { InferenceRouterDefinition } from '@gateway/contracts/inference-router';
 import { createPool } from '@gateway/database';
 import {
+  createBodyThreads,
   createEdgeProxyModule,
   createKeyDirectory,
+  createPageThreads,
   createRpcServices,
-  openBodyThreads,
-  openPageThreads,
 } from '@gateway/edge-proxy';
 import { MAX_TOKENIZED_LENGTH } from '@gateway/tokenizer';
 import { createPostgresEventLog } from '@gateway/events';
@@ -138,11 +138,11 @@ async function start(
         maxCachedKeys: 100,
       }),
       tokenCounter: modules.tokenizer.openCounter(),
-      bodyThreads: openBodyThreads({
+      bodyThreads: createBodyThreads({
         maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
         maxTextLength: MAX_TOKENIZED_LENGTH,
       }),
-      pageThreads: openPageThreads(),
+      pageThreads: createPageThreads(),
       clock,
       log,
       metrics,

@@ -4,12 +4,7 @@ export {
   type KeyDirectoryOptions,
   type KeyDirectoryPorts,
 } from './adapters/rpc';
-export {
-  createBodyThreads,
-  openBodyThreads,
-  openPageThreads,
-  type BodyThreadsOptions,
-} from './adapters/worker-threads';
+export { createBodyThreads, createPageThreads } from './adapters/worker-threads';
 export { createEdgeProxyModule, type EdgeProxyModule, type EdgeProxyPorts } from './service/module';
 export { type KeyDirectory } from './core/ports';
 export { edgeProxyEnvironment, edgeProxySettingsOf } from './service/environment';

@@ -6,7 +6,7 @@ import {
   type KeyDirectoryPorts,
   type RpcServicesPorts,
 } from './adapters/rpc';
-import { openBodyThreads, openPageThreads } from './adapters/worker-threads';
+import { createBodyThreads, createPageThreads } from './adapters/worker-threads';
 import { edgeProxySettingsOf, type EdgeProxyEnvironment } from './service/environment';
 import { createEdgeProxyModule, type EdgeProxyModule } from './service/module';
 import type { EdgeProxySettings } from './service/settings';
@@ -30,11 +30,11 @@ export function openEdgeProxyModule(options: OpenEdgeProxyOptions): EdgeProxyMod
     ...createRpcServices({ ...clients, clock }),
     keyDirectory: createKeyDirectory({ auth, edgeId: newId('edge'), clock, log, metrics }),
     tokenCounter: tokenizer.openCounter(),
-    bodyThreads: openBodyThreads({
+    bodyThreads: createBodyThreads({
       maxBodyBytes: config.GATEWAY_MAX_BODY_BYTES,
       maxTextLength: MAX_TOKENIZED_LENGTH,
     }),
-    pageThreads: openPageThreads(),
+    pageThreads: createPageThreads(),
     clock,
     log,
     metrics,

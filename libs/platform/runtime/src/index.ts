@@ -9,3 +9,4 @@ export * from './periodic-task';
 export * from './run-process';
 export * from './settings';
 export * from './thread-pool';
+export * from './thread-program';

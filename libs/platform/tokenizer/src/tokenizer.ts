@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import type { JobCaller } from '@gateway/base';
+import { threadProgram } from '@gateway/runtime';
 import { Counter, type Registry } from 'prom-client';
 import { blocksOf } from './blocks';
 import { CountCache } from './count-cache';
@@ -27,7 +26,6 @@ export const MAX_TOKENIZED_LENGTH = 2_000_000;
 const BYTES_PER_TOKEN_BY_SIZE = 3;
 
 const PROGRAM = 'count-worker.js';
-const ROOT = '../../../..';
 
 /** Longer texts are not cached, since hashing takes 1 µs per kilobyte. */
 const MAX_CACHED_TEXT_LENGTH = 500_000;
@@ -95,7 +93,7 @@ export interface Tokenizer {
 /** Creates the tokenizer for the encodings o200k_base and cl100k_base. */
 export function createTokenizer({
   workers = 1,
-  program = builtProgram,
+  program = () => threadProgram(PROGRAM),
   metrics,
   onCount = metrics ? countMethods(metrics) : () => undefined,
 }: TokenizerOptions = {}): Tokenizer {
@@ -214,12 +212,6 @@ function total(counts: Counts): number {
   let tokens = 0;
   for (const count of counts) tokens += count;
   return tokens;
-}
-
-/** Tests that run from the sources use the worker of the built gateway. */
-function builtProgram(): string {
-  const nextToBundle = path.join(__dirname, PROGRAM);
-  return existsSync(nextToBundle) ? nextToBundle : path.resolve(__dirname, ROOT, 'dist/gateway', PROGRAM);
 }
 
 function countMethods(metrics: Registry): (method: CountMethod) => void {

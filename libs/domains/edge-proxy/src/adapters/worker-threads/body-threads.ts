@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '@gateway/errors';
-import { createThreadPool } from '@gateway/runtime';
+import { createThreadPool, threadProgram } from '@gateway/runtime';
 import {
   bodyExceedsMemory,
   type CheckedChatBody,
@@ -13,7 +13,7 @@ import { isOutOfMemory } from './out-of-memory';
 
 export interface BodyThreadsOptions {
   /** Path of the bundled `body-worker.ts`; called when the first thread starts. */
-  readonly program: () => string;
+  readonly program?: () => string;
   /** Texts with more UTF-16 code units are counted by their size, see TokenCounter. */
   readonly maxTextLength: number;
   /** The size of one body, after decompression. Determines the memory of a thread. */
@@ -37,6 +37,7 @@ const MIB = 1024 * 1024;
 /** MiB of heap for each MiB of body; the worst bodies use 7. */
 const MAX_HEAP_PER_BODY = 32;
 const defaults = {
+  program: () => threadProgram('body-worker.js'),
   threads: 2,
   idleThreadMs: 60_000,
   maxCheckMs: 60_000,

@@ -1,3 +1,2 @@
-export { createBodyThreads, type BodyThreadsOptions } from './body-threads';
-export { openBodyThreads } from './open-body-threads';
-export { openPageThreads } from './open-page-threads';
+export { createBodyThreads } from './body-threads';
+export { createPageThreads } from './page-threads';

@@ -18,7 +18,7 @@ import { createPageThreads, type PageThreadsOptions } from './page-threads';
 const program = bundleProgram('libs/domains/edge-proxy/src/adapters/worker-threads/page-worker.ts');
 
 const opened: PageThreads[] = [];
-function open(options: Partial<PageThreadsOptions> = {}): PageThreads {
+function open(options: PageThreadsOptions = {}): PageThreads {
   const threads = createPageThreads({ program: () => program, ...options });
   opened.push(threads);
   return threads;

@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '@gateway/errors';
 import type { PageCounts } from '@gateway/public-api';
-import { createThreadPool, JobOverdue } from '@gateway/runtime';
+import { createThreadPool, JobOverdue, threadProgram } from '@gateway/runtime';
 import type { PageThreads } from '../../core';
 import { isOutOfMemory } from './out-of-memory';
 
 export interface PageThreadsOptions {
   /** Path of the bundled `page-worker.ts`; called when a thread starts. */
-  readonly program: () => string;
+  readonly program?: () => string;
   /** Maximum; threads start on demand. */
   readonly threads?: number;
   /** Requests that wait for a thread. */
@@ -44,13 +44,14 @@ const MAX_KEPT_HEAP_BYTES = 64 * 1024 * 1024;
 const IDLE_THREAD_MS = 60_000;
 
 const defaults = {
+  program: () => threadProgram('page-worker.js'),
   threads: 1,
   maxCountMs: 10_000,
   maxHeapMib: 256,
 };
 
 /** PageThreads over worker_threads. */
-export function createPageThreads(given: PageThreadsOptions): PageThreads {
+export function createPageThreads(given: PageThreadsOptions = {}): PageThreads {
   const options = { ...defaults, ...given };
   const pool = createThreadPool<readonly Uint8Array[], PageReply, PageCounts>({
     maxThreads: options.threads,

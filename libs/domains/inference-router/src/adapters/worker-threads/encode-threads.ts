@@ -1,14 +1,11 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '@gateway/errors';
-import { createThreadPool } from '@gateway/runtime';
+import { createThreadPool, threadProgram } from '@gateway/runtime';
 import { UpstreamFailure } from '../../core/failure/upstream-failure';
 import type { EncodeJob, EncodeThreads } from '../../core/ports';
 import type { EncodeMessage, EncodeReply } from './encode-worker';
 
 const PROGRAM = 'encode-worker.js';
-const ROOT = '../../../../../..';
 
 export interface EncodeThreadsOptions {
   /** Path of the bundled `encode-worker.ts`; called when the first thread starts. */
@@ -26,7 +23,7 @@ const MAX_ENCODE_MS = 60_000;
 
 /** EncodeThreads over worker_threads. Organizations take turns. */
 export function createEncodeThreads({
-  program = builtProgram,
+  program = () => threadProgram(PROGRAM),
   threads = 2,
   maxQueued,
   idleThreadMs = 60_000,
@@ -56,12 +53,6 @@ export function createEncodeThreads({
       }),
     close: () => pool.close(),
   };
-}
-
-/** The build places it next to the app's program; tests that run from source use that of the built gateway. */
-function builtProgram(): string {
-  const sibling = path.join(__dirname, PROGRAM);
-  return existsSync(sibling) ? sibling : path.resolve(__dirname, ROOT, 'dist/gateway', PROGRAM);
 }
 
 function failureOf(reply: Exclude<EncodeReply, { encoded: Uint8Array }>): Error {
