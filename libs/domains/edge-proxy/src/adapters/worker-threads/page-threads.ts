@@ -28,8 +28,8 @@ export interface PageRequest {
 export interface PageReply {
   readonly id: number;
   readonly counts: PageCounts;
-  /** The heap that the thread uses. */
-  readonly heapBytes: number;
+  /** What the thread uses, with documents that are not collected yet. */
+  readonly memoryBytes: number;
 }
 
 const TOO_COMPLEX: PageCounts = {
@@ -39,7 +39,7 @@ const TOO_COMPLEX: PageCounts = {
 };
 
 /** A thread that uses more is terminated, since the library keeps every name and reference that it has read. */
-const MAX_KEPT_HEAP_BYTES = 64 * 1024 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 const IDLE_THREAD_MS = 60_000;
 
@@ -56,7 +56,7 @@ export function createPageThreads(given: PageThreadsOptions = {}): PageThreads {
   const pool = createThreadPool<readonly Uint8Array[], PageReply, PageCounts>({
     maxThreads: options.threads,
     idleMs: IDLE_THREAD_MS,
-    keepsThread: ({ heapBytes }) => heapBytes <= MAX_KEPT_HEAP_BYTES,
+    keepsThread: ({ memoryBytes }) => memoryBytes <= MAX_KEPT_BYTES,
     maxJobMs: options.maxCountMs,
     start() {
       const resourceLimits = { maxOldGenerationSizeMb: options.maxHeapMib };

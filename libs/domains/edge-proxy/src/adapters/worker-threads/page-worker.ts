@@ -12,8 +12,9 @@ Object.assign(console, { warn: () => {} });
 
 parentPort?.on('message', (request: PageRequest) => {
   void count(request.documents).then((counts) => {
-    const { used_heap_size: heapBytes } = getHeapStatistics();
-    parentPort?.postMessage({ id: request.id, counts, heapBytes } satisfies PageReply);
+    const { used_heap_size: heapBytes, external_memory: externalBytes } = getHeapStatistics();
+    const memoryBytes = heapBytes + externalBytes;
+    parentPort?.postMessage({ id: request.id, counts, memoryBytes } satisfies PageReply);
   });
 });
 
