@@ -21,7 +21,7 @@ export interface ContentLogSettings {
   readonly retentionDays: number;
 }
 
-export interface ContentLogState extends ContentLogSettings {
+interface ContentLogState extends ContentLogSettings {
   /** Whether anything is stored. */
   readonly hasContents: boolean;
 }
