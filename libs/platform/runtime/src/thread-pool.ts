@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { FairQueue, type JobCaller } from '@gateway/base';
+import { FairQueue, throwIfAborted, type JobCaller } from '@gateway/base';
 
 export interface ThreadPoolOptions<Job, Reply extends { readonly id: number }, Result> {
   readonly maxThreads: number;
@@ -44,7 +44,7 @@ export interface ThreadPool<Job, Result> {
   close(): Promise<void>;
 }
 
-/** Far more than the requests that organizations start at once. The reading of their bodies limits their memory. */
+/** Far more than a burst of requests. Their memory is limited before: an edge limits the bytes of bodies in flight. */
 const MAX_QUEUED = 1_000;
 
 interface Pending<Job, Result> {
@@ -89,25 +89,25 @@ export function createThreadPool<Job, Reply extends { readonly id: number }, Res
     });
     queues.push(queue);
     return {
-      run: (job, { owner = '', signal } = {}) =>
-        new Promise((resolve, reject) => {
-          const settled =
-            <Value>(settle: (value: Value) => void) =>
-            (value: Value) => {
-              signal?.removeEventListener('abort', onAbort);
-              settle(value);
+      async run(job, { owner = '', signal } = {}) {
+        if (signal) throwIfAborted(signal);
+        if (closed) throw refused('the threads are stopped');
+        let cancel = () => {};
+        try {
+          return await new Promise<Result>((resolve, reject) => {
+            const pending = { job, resolve, reject };
+            if (!queue.add(owner, pending)) return reject(full());
+            cancel = () => {
+              queue.remove(owner, pending);
+              reject(signal?.reason as Error);
             };
-          const pending = { job, resolve: settled(resolve), reject: settled(reject) };
-          const onAbort = () => {
-            queue.remove(owner, pending);
-            pending.reject(signal?.reason);
-          };
-          if (signal?.aborted) return onAbort();
-          if (closed) return reject(refused('the threads are stopped'));
-          if (!queue.add(owner, pending)) return reject(full());
-          signal?.addEventListener('abort', onAbort);
-          dispatch();
-        }),
+            signal?.addEventListener('abort', cancel);
+            dispatch();
+          });
+        } finally {
+          signal?.removeEventListener('abort', cancel);
+        }
+      },
     };
   }
 

@@ -1,5 +1,4 @@
 import { GatewayError } from '@gateway/errors';
-import { eventually } from '@gateway/test-support';
 import { model, startEdge, type TestEdge } from '../../testing/start-edge';
 
 const pdf = (text: string) => `data:application/pdf;base64,${Buffer.from(text).toString('base64')}`;
@@ -54,16 +53,6 @@ it('a full queue is no_capacity, and nothing is held', async () => {
   expect(response.status).toBe(503);
   expect(await errorOf(response)).toMatchObject({ code: 'no_capacity' });
   expect(reserving()).toEqual([]);
-});
-
-it.each(['pages.count', 'tokens.count'])('a client that disconnects cancels its count: %s', async (step) => {
-  const client = new AbortController();
-  edge.faults.at(step, () => new Promise(() => client.abort()));
-  await expect(edge.chat(chat(ONE_PAGE), {}, client.signal)).rejects.toThrow('aborted');
-  await eventually(
-    'the count is cancelled',
-    async () => edge.countedFor.at(-1)?.signal?.aborted || undefined,
-  );
 });
 
 it('count_tokens counts the pages', async () => {
