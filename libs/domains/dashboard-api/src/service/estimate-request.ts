@@ -4,7 +4,7 @@ import type { EstimateRequest } from './ports';
 
 /** Estimates a request with the same functions as the edge, before it holds credit. */
 export function createEstimator(tokenCounter: TokenCounter): EstimateRequest {
-  return async (body, { limits, targetRules, models }) => {
+  return async (body, { organizationId, limits, targetRules, models }) => {
     const views = new Map(
       models.flatMap((model) => {
         const { id, prices, tokenCounting } = model;
@@ -22,6 +22,7 @@ export function createEstimator(tokenCounter: TokenCounter): EstimateRequest {
       },
       findModel: (id) => views.get(id),
       tokenCounter,
+      caller: { owner: organizationId },
     });
     if (isRefusal(validated)) return validated;
     const { estimatedInputTokens, maxOutputTokens, heldCostNanoUsd } = validated;

@@ -55,6 +55,8 @@ export interface WebApp {
 export type EstimateRequest = (
   body: Readonly<Record<string, unknown>>,
   context: {
+    /** Organizations take turns. */
+    readonly organizationId: string;
     readonly limits: Pick<OrganizationLimits, 'max_output_tokens' | 'multiple_completions'>;
     readonly targetRules: TargetRules;
     readonly models: readonly Model[];

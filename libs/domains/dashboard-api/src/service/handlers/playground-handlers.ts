@@ -32,6 +32,7 @@ export function createPlaygroundHandlers(ports: DashboardApiPorts): readonly Imp
       ]);
       const enabled = models.filter(({ disabled }) => !disabled);
       const estimate = await estimateRequest(body.request, {
+        organizationId: params.organization_id,
         limits,
         targetRules: {
           allowedProviders: rules.allowed_providers,
