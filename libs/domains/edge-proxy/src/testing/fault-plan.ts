@@ -1,3 +1,5 @@
+import type { CancelSignal } from '@gateway/base';
+
 /**
  * Injects faults at named steps. Stubs call `reach` at each of their steps; a run
  * without faults records which steps exist.
@@ -24,4 +26,12 @@ export function createFaultPlan(): FaultPlan {
       await fault?.();
     },
   };
+}
+
+/** Rejects as soon as the signal aborts, as the threads do. */
+export function unlessAborted<Value>(step: Promise<Value>, signal: CancelSignal | undefined): Promise<Value> {
+  const aborted = new Promise<never>((_, reject) =>
+    signal?.addEventListener('abort', () => reject(signal.reason as Error)),
+  );
+  return Promise.race([step, aborted]);
 }

@@ -17,7 +17,7 @@ import { createEdgeProxyModule, type EdgeProxyModule } from '../service/module';
 import type { EdgeProxySettings } from '../service/settings';
 import { stubBodyThreads } from './stub-body-threads';
 import { stubPageThreads } from './stub-page-threads';
-import { createFaultPlan, type FaultPlan } from './fault-plan';
+import { createFaultPlan, unlessAborted, type FaultPlan } from './fault-plan';
 import { createStubLedger, type StubLedger } from './stub-ledger';
 import { createStubLimiter, type StubLimiter } from './stub-limiter';
 import { createStubRouter, type StubRouter } from './stub-router';
@@ -193,7 +193,7 @@ export async function startEdge(options: StartEdgeOptions = {}): Promise<TestEdg
     tokenCounter: {
       count: async (text, _encoding, caller) => {
         countedFor.push(caller);
-        await faults.reach('tokens.count');
+        await unlessAborted(faults.reach('tokens.count'), caller?.signal);
         return Math.ceil(text.length / 4);
       },
       countSize: ({ length }) => Math.ceil(length / 4),

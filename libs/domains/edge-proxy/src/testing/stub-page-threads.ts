@@ -1,6 +1,6 @@
 import type { JobCaller } from '@gateway/base';
 import type { EdgeProxyPorts } from '../service/module';
-import type { FaultPlan } from './fault-plan';
+import { unlessAborted, type FaultPlan } from './fault-plan';
 
 /** Counts the pages of uncompressed documents on the event loop, after the injected faults. */
 export function stubPageThreads(
@@ -10,7 +10,7 @@ export function stubPageThreads(
   return {
     count: async (documents, caller) => {
       countedFor.push(caller);
-      await faults.reach('pages.count');
+      await unlessAborted(faults.reach('pages.count'), caller?.signal);
       const pages = documents.map(
         (pdf) =>
           Buffer.from(pdf)
